@@ -1,0 +1,1 @@
+"""`Agent` and `AsyncAgent`: starting turns, waiting, answering; and the embedded server."""

@@ -1,0 +1,1 @@
+"""`@tool`, the registry of an agent file, and the sources tools come from."""

@@ -1,0 +1,1 @@
+"""The wiring of one worker, its settings, and the Temporal plugin."""

@@ -1,0 +1,1 @@
+"""The session, the run and its rollback: deterministic workflow code, and nothing else."""
