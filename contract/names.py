@@ -1,0 +1,72 @@
+"""Names that cross a process: workflows, signals, updates, queries, activities, ids, search attributes.
+
+They are stored in histories and typed by people at the ``temporal`` command, so a released name is never changed.
+"""
+
+__all__ = [
+    "AGENT_ATTRIBUTE",
+    "ANSWER_SIGNAL",
+    "ANSWER_UPDATE",
+    "LANGUAGE_UPDATE",
+    "READ_TURN_ACTIVITY",
+    "RUN_WORKFLOW",
+    "SEARCH_ATTRIBUTES",
+    "SESSION_WORKFLOW",
+    "STATE_ATTRIBUTE",
+    "SUBMIT_UPDATE",
+    "USER_ATTRIBUTE",
+    "VIEW_QUERY",
+    "default_task_queue",
+    "run_id",
+    "session_workflow_id",
+    "step_activity_id",
+    "undo_activity_id",
+]
+
+SESSION_WORKFLOW = "AmendsSession"
+RUN_WORKFLOW = "AmendsRun"
+
+SUBMIT_UPDATE = "submit"
+"""To a session: a turn. Answered with `contract.session.Submitted`."""
+LANGUAGE_UPDATE = "set_language"
+"""To a session: the language its turns are read in when a request names none (SPEC 2.2)."""
+ANSWER_SIGNAL = "answer"
+"""To a run: an answer to a question, durable once sent (SPEC 4.4)."""
+ANSWER_UPDATE = "answer_now"
+"""To a run: the same answer, with a validator that says at once why it cannot be taken (SPEC 4.4)."""
+VIEW_QUERY = "view"
+"""To a session or a run: what it is doing."""
+
+READ_TURN_ACTIVITY = "amends.read_turn"
+"""Tool names have no dot, so no tool can take this name."""
+
+STATE_ATTRIBUTE = "AmendsState"
+AGENT_ATTRIBUTE = "AmendsAgent"
+USER_ATTRIBUTE = "AmendsUser"
+SEARCH_ATTRIBUTES = (STATE_ATTRIBUTE, AGENT_ATTRIBUTE, USER_ATTRIBUTE)
+"""All of type Keyword. They are not encrypted, so no argument and no sentence ever stands in one."""
+
+
+def default_task_queue(agent: str) -> str:
+    """The task queue of an agent's workers when none is configured."""
+    return f"amends-{agent}"
+
+
+def session_workflow_id(agent: str, user: str) -> str:
+    """The workflow id of the session of a user with an agent (SPEC 7.1)."""
+    return f"session:{agent}:{user}"
+
+
+def run_id(session: str, number: int) -> str:
+    """The id of a run, which is its workflow id: unique for ever, whatever happened to earlier sessions."""
+    return f"run:{session}:{number}"
+
+
+def step_activity_id(position: int, attempt: int = 1) -> str:
+    """The activity id of a step's call, as the Temporal UI shows it. Positions and attempts count from 1."""
+    return f"step-{position}" if attempt == 1 else f"step-{position}.try-{attempt}"
+
+
+def undo_activity_id(position: int, attempt: int = 1) -> str:
+    """The activity id of a step's undo. Positions and attempts count from 1."""
+    return f"step-{position}.undo" if attempt == 1 else f"step-{position}.undo-{attempt}"

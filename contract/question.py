@@ -1,0 +1,78 @@
+"""What a run asks a person, and what comes back (SPEC 4.2 to 4.4, 5.5, 6.2)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from pydantic import JsonValue
+
+from .model import Wire
+
+__all__ = ["ANSWERS", "Answer", "AnswerWord", "Answered", "Question", "QuestionKind"]
+
+QuestionKind = Literal["confirm", "outcome", "undo"]
+"""`confirm`: may this write run? `outcome`: did it take effect? `undo`: an undo failed, what now?"""
+
+AnswerWord = Literal[
+    "approve", "skip", "cancel all", "happened", "did not happen", "retry", "done by hand", "abandon"
+]  # fmt: skip
+
+ANSWERS: Mapping[QuestionKind, tuple[AnswerWord, ...]] = {
+    "confirm": ("approve", "skip", "cancel all"),
+    "outcome": ("happened", "did not happen"),
+    "undo": ("retry", "done by hand", "abandon"),
+}
+"""The answers each kind of question takes, word for word."""
+
+
+class Question(Wire):
+    """One open question of a run.
+
+    ``id`` is unique within its run (``q1``, ``q2``, ...). ``position`` is the step's place in the run, from 1.
+    ``arguments`` are exactly those the call will be sent with. ``digest`` binds everything shown: an answer that
+    carries it is refused when the question has changed. ``undo`` names the tool that would undo the step, if any.
+    """
+
+    id: str
+    kind: QuestionKind
+    run: str
+    position: int
+    tool: str
+    arguments: Mapping[str, JsonValue] = {}
+    text: str
+    warnings: tuple[str, ...] = ()
+    answers: tuple[AnswerWord, ...]
+    undo: str | None = None
+    digest: str
+    asked_at: datetime
+
+
+class Answer(Wire):
+    """An answer as it is sent. ``answer_id`` names one click, so that whoever sent it can find out what became of it.
+
+    ``result`` is for `happened`: the result fields that the call would have returned, where an undo needs them.
+    """
+
+    question_id: str
+    answer: str
+    by: str
+    note: str = ""
+    answer_id: str = ""
+    digest: str = ""
+    result: JsonValue = None
+
+
+class Answered(Wire):
+    """An answer as the run took it. ``accepted`` False says in ``reason`` why it changed nothing.
+
+    Reasons: ``unknown_question``, ``question_closed``, ``answer_not_offered``, ``digest_mismatch``, ``malformed``.
+    """
+
+    question_id: str
+    answer: str
+    by: str
+    note: str = ""
+    answer_id: str = ""
+    at: datetime
+    accepted: bool
+    reason: str = ""

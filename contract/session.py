@@ -1,0 +1,138 @@
+"""A session: what it is started with, what a turn brings, and what it answers (SPEC 7)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from pydantic import JsonValue
+
+from .model import Wire
+from .reading import Language, Unread
+from .run import PlannedCall, RunState
+from .tool import ToolContract
+
+__all__ = [
+    "Message",
+    "Plan",
+    "ReadRequest",
+    "RecordLine",
+    "SessionState",
+    "SessionView",
+    "Submitted",
+    "Turn",
+]
+
+
+class Turn(Wire):
+    """One turn of a person, as it is submitted to a session.
+
+    ``request_id`` names the request: the same id again is answered with the first answer. ``settled`` is the id of a
+    run the caller has seen end; the session, which may hear of that end a moment later, waits for it instead of
+    calling itself busy. ``facts`` come from the host, never from the turn. ``queue`` asks to wait for an open run
+    instead of being told of it (SPEC 7.3).
+    """
+
+    text: str
+    language: Language | None = None
+    request_id: str = ""
+    facts: Mapping[str, JsonValue] = {}
+    settled: str = ""
+    queue: bool = False
+    attributes: bool = False
+
+
+class Submitted(Wire):
+    """What became of a turn.
+
+    ``started``: ``run`` runs; ``asks`` says whether a person will be asked. ``unread``: ``text`` says why and what to
+    say instead. ``busy``: ``run`` is still open, and nothing was done.
+    """
+
+    status: Literal["started", "unread", "busy"]
+    run: str = ""
+    asks: bool = False
+    text: str = ""
+    unread: Unread | None = None
+    language: Language = "en"
+
+
+class ReadRequest(Wire):
+    """What the reading activity is given. ``language`` is None when neither the turn nor the session names one."""
+
+    agent: str
+    text: str
+    language: Language | None = None
+
+
+class Plan(Wire):
+    """A turn's reading, made into calls, with everything that is pinned to the run (SPEC 3.5).
+
+    ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
+    they were read: contracts, rulebook, vocabulary.
+    """
+
+    language: Language
+    calls: tuple[PlannedCall, ...] = ()
+    unread: Unread | None = None
+    text: str = ""
+    tools: Mapping[str, ToolContract] = {}
+    rulebook: Mapping[str, JsonValue] = {}
+    atomic: bool = True
+    asks: bool = False
+    digest: str = ""
+
+
+class Message(Wire):
+    """One message of the memory: what a model would read next."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    run: str = ""
+
+
+class RecordLine(Wire):
+    """One line of the record: what a run was asked and what became of it. Never rewound."""
+
+    run: str
+    turn: str
+    state: RunState
+    at: datetime
+    text: str = ""
+    steps: int = 0
+
+
+class SessionState(Wire):
+    """Everything a session keeps, carried whole when it continues as new.
+
+    ``epoch`` is drawn when the session is first started. It is part of the session's identity, so that a session that
+    was lost and started again never repeats a run id or an idempotency key.
+    """
+
+    agent: str
+    user: str
+    epoch: str
+    language: Language | None = None
+    next_run: int = 1
+    next_step: int = 1
+    record: tuple[RecordLine, ...] = ()
+    tally: Mapping[str, JsonValue] | None = None
+    memory: tuple[Message, ...] = ()
+    requests: Mapping[str, Submitted] = {}
+    condemned: tuple[str, ...] = ()
+
+    @property
+    def session(self) -> str:
+        """The session's identity: agent, user and epoch."""
+        return f"{self.agent}:{self.user}:{self.epoch}"
+
+
+class SessionView(Wire):
+    """What a session shows: its open run, if any, and its past runs, oldest first."""
+
+    session: str
+    agent: str
+    user: str
+    language: Language | None = None
+    open_run: str = ""
+    runs: tuple[RecordLine, ...] = ()
+    memory: tuple[Message, ...] = ()

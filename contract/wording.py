@@ -1,0 +1,118 @@
+"""Every sentence of a run that a person reads, in one place for each language (SPEC 4.3, 5.5, 6.2, 6.3).
+
+Questions and warnings are one text in every language, as SPEC has them; replies are in the run's language.
+`words` picks the module that holds them.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from . import wording_en, wording_pt_br
+from .reading import Language
+
+__all__ = [
+    "IRREVERSIBLE",
+    "NOTHING_UNDOES",
+    "ReplyWords",
+    "call_text",
+    "confirm_text",
+    "outcome_text",
+    "stuck_text",
+    "value_text",
+    "words",
+]
+
+IRREVERSIBLE = "Nothing can undo this step once it runs."
+NOTHING_UNDOES = "Nothing undoes this step, and the steps after it cannot undo it."
+
+
+class ReplyWords(Protocol):
+    """The sentences a reply is made of. Each function returns one or more whole sentences."""
+
+    def done(self, ran: Sequence[str], skipped: Sequence[str]) -> str:
+        """Say that the run is done: what ran, and what a person skipped."""
+
+    def stopped(self, cause: str) -> str:
+        """Say that the run stopped, and why."""
+
+    def undone(self, steps: Sequence[tuple[str, str]]) -> str:
+        """Say what was undone, latest first: pairs of the write and what undid it."""
+
+    def left(self, steps: Sequence[str]) -> str:
+        """Say what nothing can undo."""
+
+    def kept(self, steps: Sequence[str]) -> str:
+        """Say what a run of an agent with ``runs: independent`` keeps."""
+
+    def remaining(self, steps: Sequence[str]) -> str:
+        """Say what still needs undoing after a rollback was abandoned."""
+
+    def failed(self, tool: str, error: str) -> str:
+        """Give the cause: a tool failed."""
+
+    def refused(self, tool: str, rule: str, say: str) -> str:
+        """Give the cause: the check refused a call."""
+
+    def cancelled(self, by: str) -> str:
+        """Give the cause: a person answered cancel all."""
+
+    def did_not_happen(self, tool: str, by: str) -> str:
+        """Give the cause: a person said that a doubtful write did not happen."""
+
+    def cancelled_outside(self) -> str:
+        """Give the cause: the run was cancelled from outside."""
+
+    def undone_by(self, tool: str) -> str:
+        """Say, beside a write, which tool undid it."""
+
+    def by_hand(self, by: str) -> str:
+        """Say, where an undo would be named, that a person did it."""
+
+    def declined(self) -> str:
+        """Say what the result of a skipped call says."""
+
+    def ended_outside(self) -> str:
+        """Say that the run was ended from outside the product, so that nothing was undone."""
+
+
+def words(language: Language) -> ReplyWords:
+    """Return the reply's sentences in ``language``."""
+    return wording_pt_br if language == "pt-BR" else wording_en
+
+
+def confirm_text(tool: str, *, nothing_undoes: bool) -> str:
+    """Return the question before a write; ``nothing_undoes`` adds the second warning (SPEC 4.3)."""
+    return f"Run {tool}? {NOTHING_UNDOES}" if nothing_undoes else f"Run {tool}?"
+
+
+def outcome_text(tool: str, *, worker_lost: bool) -> str:
+    """Return the question about a call whose outcome nobody knows (SPEC 5.5)."""
+    why = "It was being sent when the run stopped." if worker_lost else "The call was sent and no answer came back."
+    return f"Did {tool} take effect? {why}"
+
+
+def stuck_text(tool: str, *, tries: int, error: str, remaining: int) -> str:
+    """Return the question of a stuck rollback: ``remaining`` counts the failed undo too (SPEC 6.2)."""
+    return f"Undoing {tool} failed after {tries} tries ({error}). {remaining} step(s) still need undoing."
+
+
+def value_text(value: JsonValue) -> str:
+    """Write one argument for a person, exactly as it will be sent."""
+    match value:
+        case str():
+            return value
+        case list():
+            return ", ".join(value_text(item) for item in value)
+        case True | False | None:
+            return {True: "true", False: "false", None: "none"}[value]
+        case dict():
+            return "{" + ", ".join(f"{key}: {value_text(item)}" for key, item in value.items()) + "}"
+        case _:
+            return str(value)
+
+
+def call_text(tool: str, arguments: dict[str, JsonValue]) -> str:
+    """Write a call on one line, for summaries and logs: ``charge_card(order_id 4411, amount 40.00)``."""
+    return f"{tool}({', '.join(f'{name} {value_text(value)}' for name, value in arguments.items())})"
