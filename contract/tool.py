@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from .canonical import sha256
 from .model import Wire
 
-__all__ = ["Kind", "KindName", "Origin", "Parameter", "ToolContract", "ToolName", "Undo"]
+__all__ = ["Kind", "KindName", "Origin", "Parameter", "ToolContract", "ToolName", "UndoBinding"]
 
 ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 """A tool's name: small letters, digits and underscores, a letter first, 63 characters at most."""
@@ -66,7 +66,7 @@ class Parameter(Wire):
     values: tuple[str, ...] = ()
 
 
-class Undo(Wire):
+class UndoBinding(Wire):
     """How a write is undone: the tool, and where each of its arguments comes from (SPEC 1.3).
 
     ``arguments`` maps a parameter of the undo to ``$args.<name>``, to ``$result.<dotted.path>`` or to a plain value.
@@ -88,7 +88,7 @@ class ToolContract(Wire):
     name: ToolName
     summary: str = ""
     writes: bool = False
-    undo: Undo | None = None
+    undo: UndoBinding | None = None
     undo_none: bool = False
     irreversible: bool = False
     retry_safe: bool = False
