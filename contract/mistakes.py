@@ -3,8 +3,10 @@
 A loader collects every mistake it finds before it gives up, so that a file is put right in one go.
 """
 
+import dataclasses
 from collections.abc import Iterable
 
+from .errors import AmendsError
 from .tool import Origin
 
 __all__ = ["FileMistake", "FileMistakes", "edits_between", "nearest"]
@@ -12,7 +14,8 @@ __all__ = ["FileMistake", "FileMistakes", "edits_between", "nearest"]
 _NEAR_AT_MOST = 3
 
 
-class FileMistake(ValueError):  # noqa: N818 -- it is the mistake a person made, not an error of ours
+@dataclasses.dataclass(eq=False)
+class FileMistake(AmendsError):  # noqa: N818 -- it is the mistake a person made, not an error of ours
     """One mistake in a file.
 
     Attributes:
@@ -21,13 +24,14 @@ class FileMistake(ValueError):  # noqa: N818 -- it is the mistake a person made,
         near: the known words nearest to the one that is unknown; named, never applied.
     """
 
-    def __init__(self, message: str, origin: Origin, near: tuple[str, ...] = ()) -> None:
-        self.message = message
-        self.origin = origin
-        self.near = near
-        super().__init__(
-            f"{origin}: {message}{_did_you_mean(near)}" if origin.file else f"{message}{_did_you_mean(near)}"
-        )
+    code = "file_mistake"
+    message: str
+    origin: Origin
+    near: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"{self.message}{_did_you_mean(self.near)}"
+        return f"{self.origin}: {said}" if self.origin.file else said
 
     @property
     def file(self) -> str:
@@ -40,16 +44,23 @@ class FileMistake(ValueError):  # noqa: N818 -- it is the mistake a person made,
         return self.origin.line
 
 
-class FileMistakes(ValueError):  # noqa: N818 -- the same
+@dataclasses.dataclass(eq=False)
+class FileMistakes(AmendsError):  # noqa: N818 -- the same
     """Everything that is wrong in one file or in files read together, in the order of the lines.
 
     Attributes:
         mistakes: at least one.
     """
 
+    code = "file_mistakes"
+    mistakes: tuple[FileMistake, ...]
+
     def __init__(self, mistakes: Iterable[FileMistake]) -> None:
         self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (mistake.file, mistake.line)))
-        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+        super().__init__(self.mistakes)
+
+    def __str__(self) -> str:
+        return "\n".join(str(mistake) for mistake in self.mistakes)
 
 
 def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
