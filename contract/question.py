@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from .model import Wire
 
@@ -51,14 +51,15 @@ class Answer(Wire):
     """An answer as it is sent. ``answer_id`` names one click, so that whoever sent it can find out what became of it.
 
     ``result`` is for `happened`: the result fields that the call would have returned, where an undo needs them.
+    Lengths are bounded, because answers can come from anyone who may signal, and every answer is kept.
     """
 
-    question_id: str
-    answer: str
-    by: str
-    note: str = ""
-    answer_id: str = ""
-    digest: str = ""
+    question_id: str = Field(max_length=40)
+    answer: str = Field(max_length=40)
+    by: str = Field(min_length=1, max_length=200)
+    note: str = Field(default="", max_length=500)
+    answer_id: str = Field(default="", max_length=64)
+    digest: str = Field(default="", max_length=80)
     result: JsonValue = None
 
 

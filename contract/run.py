@@ -13,7 +13,7 @@ from .question import Answered, Question
 from .reading import Language
 from .tool import ToolContract
 
-__all__ = ["PlannedCall", "RunInput", "RunState", "RunView", "Step", "StepState", "UndoView"]
+__all__ = ["OPEN_STATES", "PlannedCall", "RunInput", "RunState", "RunView", "Step", "StepState", "UndoView"]
 
 RunState = Literal[
     "reading", "running", "waiting", "undoing", "stuck",
@@ -53,7 +53,7 @@ class Step(Wire):
     """One call of a run, with everything that was decided and became of it.
 
     ``number`` is the session-wide step number, which never goes back; ``position`` the place in the run, from 1.
-    ``landed`` orders writes by taking effect: 1 landed first, 0 did not land.
+    ``landed`` orders writes by taking effect: 1 landed first, 0 did not land. ``day`` is the UTC date it was checked on.
     """
 
     position: int
@@ -61,6 +61,7 @@ class Step(Wire):
     tool: str
     arguments: Mapping[str, JsonValue] = {}
     writes: bool = False
+    day: str = ""
     state: StepState = "proposed"
     decision: Decision | None = None
     confirmed_by: str = ""

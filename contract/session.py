@@ -12,6 +12,7 @@ from .run import PlannedCall, RunState
 from .tool import ToolContract
 
 __all__ = [
+    "LONGEST_TURN",
     "Message",
     "Plan",
     "ReadRequest",
@@ -21,6 +22,10 @@ __all__ = [
     "Submitted",
     "Turn",
 ]
+
+
+LONGEST_TURN = 2_000
+"""The most characters a turn may have."""
 
 
 class Turn(Wire):

@@ -1,0 +1,90 @@
+"""The activity behind every tool: one call, or one undo, of one tool (SPEC 4.1, 5.1 to 5.3).
+
+What it promises to the workflow that scheduled it:
+
+* It ends by itself, before Temporal's own deadline: a late call is reported as a call nobody knows the outcome of, and
+  a worker that stays silent past it is a worker that is gone.
+* It reports in the background, so that a lost worker is noticed within seconds however long the call may take.
+* A call that went well returns its `Outcome`. Any other raises an error that carries one: so the Temporal UI shows it as
+  failed, with the name of the tool's own error, and the workflow still reads the outcome and not the error.
+* Nothing that goes wrong after the effect can make the call look failed: results are made plain and cut to size here.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from ..contract.errors import BadArguments
+from ..contract.outcome import Failure, Outcome, ToolRequest
+from ..tools.context import ToolContext
+from ..tools.signature import Tool
+from .failures import failure_of, outcome_of_raised
+from .size import fit
+
+__all__ = ["tool_activity"]
+
+
+def tool_activity(tool: Tool, threads: Executor) -> Callable[[ToolRequest], Awaitable[Outcome]]:
+    """Return the activity of ``tool``, named after it. Functions that are not async run in ``threads``."""
+
+    @activity.defn(name=tool.contract.name)
+    async def call(request: ToolRequest) -> Outcome:
+        outcome = await _attempt(tool, request, threads)
+        if outcome.status == "done":
+            return outcome
+        failure = outcome.failure or Failure(type="Error")
+        raise ApplicationError(
+            failure.message or failure.type, outcome.model_dump(mode="json"), type=failure.type, non_retryable=True
+        )
+
+    return call
+
+
+async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outcome:
+    context = ToolContext(
+        idempotency_key=request.key,
+        session=request.session,
+        run=request.run,
+        step=request.step,
+        attempt=request.attempt,
+        user=request.user,
+    )
+    try:
+        arguments = tool.call(request.arguments, context)
+    except BadArguments as error:
+        return Outcome(status="never_sent", failure=failure_of(error))
+    reports = asyncio.create_task(_report(activity.info().heartbeat_timeout))
+    try:
+        async with asyncio.timeout(request.timeout_ms / 1000):
+            result = await _invoke(tool, arguments, threads)
+    except asyncio.CancelledError as error:
+        return outcome_of_raised(error, worker_lost=activity.is_cancelled() or activity.is_worker_shutdown())
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
+        activity.logger.debug("the tool raised", exc_info=error)
+        return outcome_of_raised(error)
+    finally:
+        reports.cancel()
+    return Outcome(status="done", result=fit(tool.wire_result(result), request.keep))
+
+
+async def _invoke(tool: Tool, arguments: dict[str, object], threads: Executor) -> object:
+    if tool.is_async:
+        return await tool.function(**arguments)
+    # The context goes along, so that the tool may use Temporal's own activity functions in its thread.
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(tool.function, **arguments))
+
+
+async def _report(limit: timedelta | None) -> None:
+    """Tell the server that the worker lives, often enough; quick calls end before the first report."""
+    if not limit:
+        return
+    while True:
+        await asyncio.sleep(limit.total_seconds() / 3)
+        activity.heartbeat()
+

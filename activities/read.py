@@ -1,0 +1,32 @@
+"""The reading activity: a turn to a plan, with what the agent of this worker knows (SPEC 2)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from ..contract.mistakes import nearest
+from ..contract.names import READ_TURN_ACTIVITY
+from ..contract.session import Plan, ReadRequest
+from ..tools.loader import LoadedAgent
+from ..tools.planning import plan_turn
+
+__all__ = ["reading_activity"]
+
+
+def reading_activity(agents: Mapping[str, LoadedAgent]) -> Callable[[ReadRequest], Awaitable[Plan]]:
+    """Return the activity that reads turns for ``agents``, by name."""
+
+    @activity.defn(name=READ_TURN_ACTIVITY)
+    async def read_turn(request: ReadRequest) -> Plan:
+        agent = agents.get(request.agent)
+        if agent is None:
+            near = nearest(request.agent, agents)
+            raise ApplicationError(
+                f"this worker has no agent {request.agent!r}" + (f"; did you mean {near[0]!r}?" if near else ""),
+                type="no_such_agent",
+                non_retryable=True,
+            )
+        return plan_turn(agent, request.text, request.language)
+
+    return read_turn

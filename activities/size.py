@@ -1,0 +1,57 @@
+"""Keeping results small enough for a history, before Temporal sees them (SPEC 13.3).
+
+A result that is too large would come back from the SDK as a failure, although the call took effect. So the engine cuts
+it: what an undo needs is kept, and the rest is named as left out.
+"""
+
+import json
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+__all__ = ["LARGEST_RESULT", "fit"]
+
+LARGEST_RESULT = 256 * 1024
+"""The most bytes of JSON a result may have in a history."""
+
+
+def fit(result: JsonValue, keep: Sequence[str]) -> JsonValue:
+    """Return ``result``, or, when it is too large, only the fields at the dotted paths ``keep``.
+
+    The cut result says how large the whole was, in bytes, under ``amends_left_out``. A field that is itself too large
+    is left out as well.
+    """
+    size = _size(result)
+    if size <= LARGEST_RESULT:
+        return result
+    cut: dict[str, JsonValue] = {}
+    for path in keep:
+        value = _at(result, path.split("."))
+        if value is not None and _size(value) <= LARGEST_RESULT // (len(keep) + 1):
+            _put(cut, path.split("."), value)
+    cut["amends_left_out"] = size
+    return cut
+
+
+def _size(value: JsonValue) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode())
+
+
+def _at(value: JsonValue, path: list[str]) -> JsonValue:
+    for name in path:
+        if isinstance(value, dict):
+            value = value.get(name)
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value
+
+
+def _put(target: dict[str, JsonValue], path: list[str], value: JsonValue) -> None:
+    for name in path[:-1]:
+        inner = target.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return
+        target = inner
+    target[path[-1]] = value

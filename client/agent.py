@@ -1,0 +1,372 @@
+"""`AsyncAgent`: turns, answers and what became of them, for one agent of an agent file (SPEC 12.1).
+
+The agent speaks to Temporal and to nothing else. A turn goes to the person's session as an update that starts the
+session where there is none; an answer goes to the run as a signal, which is durable once it is sent, whether a worker
+is up or not. Both then wait for the run to need a person or to be over.
+"""
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+from temporalio.client import WithStartWorkflowOperation
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from ..contract.errors import Ambiguous, Conflict, NotFound
+from ..contract.names import ANSWER_SIGNAL, SESSION_WORKFLOW, SUBMIT_UPDATE, VIEW_QUERY, session_workflow_id
+from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionKind
+from ..contract.reading import Language
+from ..contract.reply import Reply
+from ..contract.run import RunView
+from ..contract.session import SessionState, SessionView, Submitted, Turn
+from .following import Follower
+from .home import Home
+from .patience import while_served
+from .runs import RunSummary, list_runs
+
+__all__ = ["AsyncAgent"]
+
+LONGEST_USER = 100
+LONGEST_KEY = 200
+
+
+class AsyncAgent:
+    """One agent, as a host program uses it.
+
+    Make it with `from_file`. Nothing is started or connected before the first call; `close` (or leaving an ``async
+    with``) ends what was started. With no Temporal address configured, a server is embedded and a worker runs in this
+    process; runs that are open then wait for the next process.
+    """
+
+    def __init__(self, home: Home, *, facts: Mapping[str, object] | None = None) -> None:
+        self._home = home
+        self._facts = dict(facts or {})
+        self._followers: dict[str, Follower] = {}
+        self._latest: dict[str, RunView] = {}
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        context: Mapping[str, object] | None = None,
+        state: str | Path | None = None,
+        task_queue: str | None = None,
+        worker: bool | None = None,
+    ) -> Self:
+        """Load an agent file.
+
+        Args:
+            path: the agent file, ``agent.yaml``.
+            agent: which of its agents; may be left out where there is one.
+            context: facts the rulebook may ask for, such as ``{"card_on_file": True}``. They come from the host, never
+                from a turn or a model.
+            state: the folder of the embedded server's state; by default ``.amends`` beside the agent file.
+            task_queue: the queue of the agent's workers; by default named after the agent.
+            worker: whether to run a worker in this process; by default only with the embedded server.
+
+        Raises:
+            FileMistakes: the file, or one it names, has mistakes; each with file, line and the nearest known word.
+        """
+        home = Home.of_file(path, agent=agent, context=context, state=state, task_queue=task_queue, worker=worker)
+        return cls(home, facts=context)
+
+    @property
+    def name(self) -> str:
+        """The agent's name in its file."""
+        return self._home.agent.name
+
+    async def __aenter__(self) -> Self:
+        await self._home.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop the worker and leave the embedded server, if this agent started them. Open runs are kept."""
+        await self._home.close()
+
+    # Turns
+
+    async def chat(
+        self,
+        turn: str,
+        *,
+        user: str,
+        language: Language | None = None,
+        key: str | None = None,
+        queue: bool = False,
+    ) -> Reply:
+        """Give a turn to the user's session; return once a question is open or the run is over.
+
+        Args:
+            turn: what the person said, 2,000 characters at most.
+            user: who said it; the session is theirs.
+            language: the language to read it in; by default the session's, then the agent's, then English.
+            key: names this request: the same key again does not start a second run.
+            queue: wait for a run that is open, instead of raising.
+
+        Raises:
+            Conflict: ``thread_is_waiting``: a run of this user is still open, and needs an answer first.
+            Unreachable: Temporal does not answer, or no worker serves the agent. A turn that was not accepted is lost.
+            ValueError: the user's name or the turn cannot be used.
+        """
+        _check_user(user)
+        if key is not None and not 0 < len(key) <= LONGEST_KEY:
+            raise ValueError(f"key is {key!r}; it must be 1 to {LONGEST_KEY} characters")
+        place = await self._home.open()
+        request = Turn(
+            text=turn,
+            language=language,
+            request_id=key or uuid4().hex,
+            facts=self._facts,
+            queue=queue,
+            attributes=place.attributes,
+        )
+        submitted = await self._submit(user, request)
+        if submitted.status == "busy":
+            submitted = await self._submit_once_settled(user, request, submitted.run)
+        if submitted.status == "unread":
+            return Reply(text=submitted.text, state="refused", unread=submitted.unread)
+        return Reply.of_run(await self._attend(user, submitted.run, asks=submitted.asks))
+
+    async def _submit(self, user: str, turn: Turn) -> Submitted:
+        place = await self._home.open()
+        state = SessionState(agent=self.name, user=user, epoch=secrets.token_hex(3))
+        start: WithStartWorkflowOperation[object, object] = WithStartWorkflowOperation(
+            SESSION_WORKFLOW,
+            state,
+            id=session_workflow_id(self.name, user),
+            task_queue=place.task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            static_summary=f"{user} with {self.name}",
+        )
+        submitted: Submitted = await while_served(
+            place.client.execute_update_with_start_workflow(
+                SUBMIT_UPDATE,
+                turn,
+                start_workflow_operation=start,
+                id=uuid4().hex,
+                result_type=Submitted,
+            ),
+            place,
+        )
+        return submitted
+
+    async def _submit_once_settled(self, user: str, turn: Turn, run: str) -> Submitted:
+        """Submit again where the session only has not heard yet that its run ended; refuse where it is open."""
+        view = await self.run(run)
+        if not view.over:
+            raise _waiting(view)
+        submitted = await self._submit(user, turn.model_copy(update={"settled": run}))
+        if submitted.status == "busy":
+            raise _waiting(await self.run(submitted.run))
+        return submitted
+
+    async def _attend(self, user: str, run: str, *, asks: bool = True) -> RunView:
+        place = await self._home.open()
+        follower = self._followers.setdefault(run, Follower(place.client, run))
+        view = await while_served(follower.until_attention(asks=asks), place)
+        if view.over:
+            self._forget(user, run)
+        else:
+            self._latest[user] = view
+        return view
+
+    # Answers
+
+    async def confirm(
+        self,
+        user: str,
+        answer: AnswerWord,
+        *,
+        question: str | None = None,
+        digest: str = "",
+        by: str | None = None,
+        note: str = "",
+    ) -> Reply:
+        """Answer the user's open confirmation with ``approve``, ``skip`` or ``cancel all``; wait as `chat` does.
+
+        Args:
+            user: whose session it is.
+            answer: exactly one of the three.
+            question: the question's id; needed only where more than one is open.
+            digest: the digest of the question as it was shown; the answer is refused if it has changed since.
+            by: who answers; by default the user.
+            note: a remark for the record, 500 characters at most.
+
+        Raises:
+            Conflict: ``no_open_question``, ``question_closed`` (somebody was faster), ``digest_mismatch``.
+            Ambiguous: more than one confirmation is open.
+            ValueError: the answer is none of the three.
+        """
+        return await self._settle(user, ("confirm",), answer, question=question, digest=digest, by=by, note=note)
+
+    async def answer(
+        self,
+        user: str,
+        answer: AnswerWord,
+        *,
+        question: str | None = None,
+        digest: str = "",
+        by: str | None = None,
+        note: str = "",
+        result: Mapping[str, object] | None = None,
+    ) -> Reply:
+        """Answer any open question of the user's run: ``happened``, ``retry`` and so on; wait as `chat` does.
+
+        ``result`` goes with ``happened``: the fields of the call's result that an undo or a later step needs.
+
+        Raises:
+            Conflict, Ambiguous, ValueError: as `confirm`.
+        """
+        kinds: tuple[QuestionKind, ...] = ("confirm", "outcome", "undo")
+        return await self._settle(
+            user, kinds, answer, question=question, digest=digest, by=by, note=note, result=result
+        )
+
+    async def _settle(
+        self,
+        user: str,
+        kinds: tuple[QuestionKind, ...],
+        word: AnswerWord,
+        *,
+        question: str | None,
+        digest: str,
+        by: str | None,
+        note: str,
+        result: Mapping[str, object] | None = None,
+    ) -> Reply:
+        offered = [offer for kind in kinds for offer in ANSWERS[kind]]
+        if word not in offered:
+            raise ValueError(f"{word!r} is no answer; the answers are {', '.join(map(repr, offered))}")
+        view, asked = await self._open_question(user, kinds, question)
+        answer = Answer(
+            question_id=asked.id,
+            answer=word,
+            by=by or user,
+            note=note,
+            answer_id=uuid4().hex,
+            digest=digest,
+            result=dict(result) if result is not None else None,
+        )
+        place = await self._home.open()
+        follower = self._followers.setdefault(view.run, Follower(place.client, view.run))
+        try:
+            await follower.handle.signal(ANSWER_SIGNAL, answer)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                self._forget(user, view.run)
+                raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run) from error
+            raise
+        after = await self._attend(user, view.run)
+        _raise_if_not_taken(answer, asked, after)
+        return Reply.of_run(after)
+
+    async def _open_question(
+        self, user: str, kinds: tuple[QuestionKind, ...], name: str | None
+    ) -> tuple[RunView, Question]:
+        view = self._latest.get(user)
+        if view is None:
+            view = await self._open_run(user)
+        fitting = [q for q in view.waiting if q.kind in kinds and (name is None or q.id == name)]
+        if len(fitting) > 1:
+            names = ", ".join(q.id for q in fitting)
+            raise Ambiguous("several_questions", f"Several questions of {user} are open: {names}.", "Name one.")
+        if not fitting:
+            kind = "confirmation" if kinds == ("confirm",) else "question"
+            self._latest.pop(user, None)
+            raise Conflict("no_open_question", f"No {kind} of {user} is open.", run_id=view.run)
+        return view, fitting[0]
+
+    async def _open_run(self, user: str) -> RunView:
+        view = await self.session(user)
+        if not view.open_run:
+            raise Conflict("no_open_question", f"No run of {user} is open.")
+        return await self.run(view.open_run)
+
+    def _forget(self, user: str, run: str) -> None:
+        self._followers.pop(run, None)
+        self._latest.pop(user, None)
+
+    # Looking
+
+    async def session(self, user: str) -> SessionView:
+        """Return the user's session: its open run and its past ones.
+
+        Raises:
+            NotFound: ``no_such_session``.
+        """
+        place = await self._home.open()
+        handle = place.client.get_workflow_handle(session_workflow_id(self.name, user))
+        try:
+            return await while_served(handle.query(VIEW_QUERY, result_type=SessionView), place)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                raise NotFound("no_such_session", f"{user} has no session with {self.name}.") from error
+            raise
+
+    async def run(self, run: str) -> RunView:
+        """Return what a run shows now, or showed at its end.
+
+        Raises:
+            NotFound: ``no_such_run``.
+        """
+        place = await self._home.open()
+        try:
+            return await while_served(Follower(place.client, run).look(), place)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                raise NotFound("no_such_run", f"There is no run {run}.", run_id=run) from error
+            raise
+
+    async def attend(self, run: str) -> Reply:
+        """Wait until a run needs a person or is over, whoever started it.
+
+        Raises:
+            NotFound: ``no_such_run``.
+        """
+        view = await self.run(run)
+        return Reply.of_run(view if view.waiting or view.over else await self._attend(view.user, run))
+
+    async def runs(self, *, user: str | None = None, state: str | None = None, limit: int = 50) -> list[RunSummary]:
+        """List this agent's runs, latest first."""
+        place = await self._home.open()
+        return await list_runs(place, self.name, user=user, state=state, limit=limit)
+
+
+def _check_user(user: str) -> None:
+    if not user or len(user) > LONGEST_USER or not user.isprintable():
+        raise ValueError(f"user is {user!r}; it must be 1 to {LONGEST_USER} printable characters")
+
+
+def _waiting(view: RunView) -> Conflict:
+    hint = f"It asks: {view.waiting[0].text}" if view.waiting else f"It is {view.state}; try again when it has ended."
+    return Conflict(
+        "thread_is_waiting",
+        f"The run {view.run} of {view.user} is still open.",
+        hint,
+        run_id=view.run,
+        question_id=view.waiting[0].id if view.waiting else None,
+    )
+
+
+def _raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
+    mine = next((told for told in view.answers if told.answer_id == answer.answer_id), None)
+    if mine is None or mine.accepted:
+        return
+    winner = next((told for told in view.answers if told.accepted and told.question_id == asked.id), None)
+    if winner is not None:
+        message = f"{winner.by} answered {winner.answer} at {winner.at:%H:%M} UTC; that answer stands."
+    else:
+        message = f"The answer {answer.answer!r} changed nothing: {mine.reason.replace('_', ' ')}."
+    code = "digest_mismatch" if mine.reason == "digest_mismatch" else "question_closed"
+    raise Conflict(code, message, run_id=view.run, question_id=asked.id)

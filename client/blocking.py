@@ -1,0 +1,154 @@
+"""`Agent`: the same as `AsyncAgent`, for programs that are not async (SPEC 12.1)."""
+
+import asyncio
+import atexit
+import threading
+import time
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from ..contract.question import AnswerWord
+from ..contract.reading import Language
+from ..contract.reply import Reply
+from ..contract.run import RunView
+from ..contract.session import SessionView
+from .agent import AsyncAgent
+from .runs import RunSummary
+
+__all__ = ["Agent"]
+
+_T = TypeVar("_T")
+
+SETTLE = 0.5
+"""Seconds the interpreter waits after a worker of its own has stopped. Temporal's runtime has threads that Python does not
+know of; an interpreter that exits while they still run may crash after all work was done."""
+
+
+class Agent:
+    """One agent, as a host program uses it. Every method blocks, and does what `AsyncAgent`'s of that name does.
+
+    It may be used from several threads. Its work is done in a thread of its own, which ends with `close`, with the
+    ``with`` block, or with the program.
+    """
+
+    def __init__(self, agent: AsyncAgent) -> None:
+        self._agent = agent
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="amends-agent", daemon=True)
+        self._thread.start()
+        self._closed = False
+        atexit.register(self._close_at_exit)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        context: Mapping[str, object] | None = None,
+        state: str | Path | None = None,
+        task_queue: str | None = None,
+        worker: bool | None = None,
+    ) -> Self:
+        """Load an agent file; see `AsyncAgent.from_file`."""
+        loaded = AsyncAgent.from_file(
+            path, agent=agent, context=context, state=state, task_queue=task_queue, worker=worker
+        )
+        return cls(loaded)
+
+    def __enter__(self) -> Self:
+        self._wait(self._agent.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the worker and leave the embedded server, if this agent started them. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self._close_at_exit)
+        try:
+            asyncio.run_coroutine_threadsafe(self._agent.close(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def chat(
+        self,
+        turn: str,
+        *,
+        user: str,
+        language: Language | None = None,
+        key: str | None = None,
+        queue: bool = False,
+    ) -> Reply:
+        """Give a turn to the user's session; see `AsyncAgent.chat`."""
+        return self._wait(self._agent.chat(turn, user=user, language=language, key=key, queue=queue))
+
+    def confirm(
+        self,
+        user: str,
+        answer: AnswerWord,
+        *,
+        question: str | None = None,
+        digest: str = "",
+        by: str | None = None,
+        note: str = "",
+    ) -> Reply:
+        """Answer the user's open confirmation; see `AsyncAgent.confirm`."""
+        return self._wait(self._agent.confirm(user, answer, question=question, digest=digest, by=by, note=note))
+
+    def answer(
+        self,
+        user: str,
+        answer: AnswerWord,
+        *,
+        question: str | None = None,
+        digest: str = "",
+        by: str | None = None,
+        note: str = "",
+        result: Mapping[str, object] | None = None,
+    ) -> Reply:
+        """Answer any open question of the user's run; see `AsyncAgent.answer`."""
+        return self._wait(
+            self._agent.answer(user, answer, question=question, digest=digest, by=by, note=note, result=result)
+        )
+
+    def session(self, user: str) -> SessionView:
+        """Return the user's session; see `AsyncAgent.session`."""
+        return self._wait(self._agent.session(user))
+
+    def run(self, run: str) -> RunView:
+        """Return what a run shows; see `AsyncAgent.run`."""
+        return self._wait(self._agent.run(run))
+
+    def attend(self, run: str) -> Reply:
+        """Wait until a run needs a person or is over; see `AsyncAgent.attend`."""
+        return self._wait(self._agent.attend(run))
+
+    def runs(self, *, user: str | None = None, state: str | None = None, limit: int = 50) -> list[RunSummary]:
+        """List this agent's runs, latest first; see `AsyncAgent.runs`."""
+        return self._wait(self._agent.runs(user=user, state=state, limit=limit))
+
+    def _wait(self, work: Coroutine[Any, Any, _T]) -> _T:
+        if self._closed:
+            work.close()
+            raise RuntimeError("this agent is closed; make another with Agent.from_file")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            # Ctrl-C in the waiting thread: stop waiting there too. The run itself goes on.
+            future.cancel()
+            raise
+
+    def _close_at_exit(self) -> None:
+        self.close()
+        time.sleep(SETTLE)

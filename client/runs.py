@@ -1,0 +1,74 @@
+"""Listing runs (SPEC 12.1). Lists come from Temporal's visibility store, which may lag behind by a moment."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
+from temporalio.common import SearchAttributeKey
+
+from ..contract.model import Wire
+from ..contract.names import AGENT_ATTRIBUTE, RUN_WORKFLOW, STATE_ATTRIBUTE, USER_ATTRIBUTE
+from .place import Place
+
+__all__ = ["RunSummary", "list_runs"]
+
+_STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
+_USER = SearchAttributeKey.for_keyword(USER_ATTRIBUTE)
+
+
+class RunSummary(Wire):
+    """One run in a list. ``state`` is empty where the server does not know our search attributes."""
+
+    run: str
+    user: str = ""
+    state: str = ""
+    summary: str = ""
+    started_at: datetime
+    ended_at: datetime | None = None
+
+
+async def list_runs(
+    place: Place, agent: str, *, user: str | None = None, state: str | None = None, limit: int = 50
+) -> list[RunSummary]:
+    """Return the runs of an agent, latest first, ``limit`` at most.
+
+    Raises:
+        ValueError: a filter by state, on a server without our search attributes.
+    """
+    if state and not place.attributes:
+        raise ValueError(f"runs cannot be listed by state: the server has no search attribute {STATE_ATTRIBUTE}")
+    query = " AND ".join(_conditions(place, agent, user, state))
+    found: list[RunSummary] = []
+    async for execution in place.client.list_workflows(query, limit=limit):
+        found.append(await _summary(execution))
+    return found
+
+
+def _conditions(place: Place, agent: str, user: str | None, state: str | None) -> Iterator[str]:
+    yield f"WorkflowType = {_quoted(RUN_WORKFLOW)}"
+    if not place.attributes:
+        yield f"WorkflowId STARTS_WITH {_quoted(f'run:{agent}:' + (f'{user}:' if user else ''))}"
+        return
+    yield f"{AGENT_ATTRIBUTE} = {_quoted(agent)}"
+    if user:
+        yield f"{USER_ATTRIBUTE} = {_quoted(user)}"
+    if state:
+        yield f"{STATE_ATTRIBUTE} = {_quoted(state)}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+async def _summary(execution: WorkflowExecution) -> RunSummary:
+    attributes = execution.typed_search_attributes
+    # The attribute is what the run said last. One that was ended from outside could not say that it undid nothing.
+    cut_short = execution.status not in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
+    return RunSummary(
+        run=execution.id,
+        user=attributes.get(_USER) or "",
+        state="left" if cut_short else attributes.get(_STATE) or "",
+        summary=await execution.static_summary() or "",
+        started_at=execution.start_time,
+        ended_at=execution.close_time,
+    )

@@ -1,0 +1,94 @@
+"""amends as a Temporal plugin: what any worker needs to serve runs, in one value (SPEC 12.5).
+
+A team that has a worker of its own adds it there; our own worker is made of the same plugin and nothing else::
+
+    Worker(client, task_queue="orders", workflows=[...], plugins=[AmendsPlugin(load_agent("agent.yaml"))])
+
+The client's data converter must be `temporalio.contrib.pydantic.pydantic_data_converter`, or one made from it. The
+plugin sets it where the client has the default one, and refuses any other that cannot write our models.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from temporalio.contrib.pydantic import PydanticPayloadConverter
+from temporalio.converter import DataConverter, DefaultPayloadConverter
+from temporalio.plugin import SimplePlugin
+from temporalio.worker import WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
+
+from ..activities.call import tool_activity
+from ..activities.read import reading_activity
+from ..contract.errors import AmendsError
+from ..tools.loader import LoadedAgent
+from ..tools.signature import Tool
+from ..workflows.run import RunWorkflow
+from ..workflows.session import SessionWorkflow
+
+__all__ = ["AmendsPlugin"]
+
+THREADS = 100
+"""Tools that are not async run in threads; as many as Temporal lets one worker run activities by default."""
+
+_PASSED_THROUGH = (
+    # Frozen models and pure functions, the same in every workflow: loading them once saves most of a run's start.
+    "amends.contract",
+    "amends.rulebook",
+    "amends.workflows",
+)
+
+
+class AmendsPlugin(SimplePlugin):
+    """Adds the workflows of amends, and the activities of the given agents' tools, to a worker.
+
+    Args:
+        agents: what `load_agent` returned, one or more. Agents that share a worker share its tools by name.
+
+    Raises:
+        AmendsError: two agents have different tools of one name.
+    """
+
+    def __init__(self, *agents: LoadedAgent) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="amends-tool")
+        tools = {tool.contract.name: tool for agent in agents for tool in _distinct(agents, agent)}
+        super().__init__(
+            "amends.Plugin",
+            data_converter=_converter,
+            workflows=[SessionWorkflow, RunWorkflow],
+            activities=[
+                *(tool_activity(tool, self._threads) for tool in tools.values()),
+                reading_activity({agent.name: agent for agent in agents}),
+            ],
+            workflow_runner=_sandboxed,
+        )
+
+
+def _distinct(agents: Sequence[LoadedAgent], agent: LoadedAgent) -> list[Tool]:
+    for other in agents:
+        for name in agent.tools.keys() & other.tools.keys():
+            if agent.tools[name].contract.digest != other.tools[name].contract.digest:
+                raise AmendsError(
+                    f"agents {other.name!r} and {agent.name!r} have different tools named {name!r}; "
+                    "rename one, or give each agent a worker and a task queue of its own"
+                )
+    return list(agent.tools.values())
+
+
+def _converter(existing: DataConverter | None) -> DataConverter:
+    if existing is None or existing.payload_converter_class is DefaultPayloadConverter:
+        return dataclasses.replace(
+            existing or DataConverter.default, payload_converter_class=PydanticPayloadConverter
+        )
+    if issubclass(existing.payload_converter_class, PydanticPayloadConverter):
+        return existing
+    raise AmendsError(
+        f"the client's payload converter is {existing.payload_converter_class.__name__}, which cannot write the models "
+        "of amends; make it a subclass of temporalio.contrib.pydantic.PydanticPayloadConverter"
+    )
+
+
+def _sandboxed(existing: WorkflowRunner | None) -> WorkflowRunner:
+    if isinstance(existing, SandboxedWorkflowRunner):
+        return dataclasses.replace(existing, restrictions=existing.restrictions.with_passthrough_modules(*_PASSED_THROUGH))
+    return existing or SandboxedWorkflowRunner()

@@ -1,0 +1,164 @@
+"""What a run knows of itself, and shows: its steps, its state, its questions (SPEC 4.7, 12.4)."""
+
+from datetime import datetime
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+
+from ..contract.names import STATE_ATTRIBUTE, run_id
+from ..contract.outcome import Outcome
+from ..contract.record import CallEvent, CallOutcome
+from ..contract.run import RunInput, RunState, RunView, Step, StepState
+from ..contract.tool import ToolContract
+from ..contract.wording import call_text, words
+from ..rulebook.record import Record, RecordState
+from ..rulebook.rules import Rulebook
+from .questions import Questions
+
+__all__ = ["Progress", "call_event"]
+
+_STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
+
+_OUTCOMES: dict[StepState, CallOutcome] = {
+    "proposed": "in_flight",
+    "approved": "in_flight",
+    "sent": "in_flight",
+    "refused": "refused",
+    "declined": "declined",
+    "failed": "failed",
+    "did not happen": "failed",
+    "in doubt": "unknown",
+}
+"""What the record says of a call in each state of its step; in every other state the call ran."""
+
+
+class Progress:
+    """The one mutable picture of a run. Everything else in `workflows` reads it and changes it through here."""
+
+    def __init__(self, given: RunInput) -> None:
+        self.given = given
+        self.run = run_id(given.session, given.number)
+        self.words = words(given.language)
+        self.rulebook = Rulebook.model_validate(given.rulebook)
+        self.record = Record(RecordState.model_validate(given.record) if given.record else None)
+        self.questions = Questions(self.run)
+        self.steps: list[Step] = []
+        self.text = ""
+        self.undone: list[int] = []
+        self.left: list[int] = []
+        self._state: RunState = "running"
+        self._listed: RunState = "running"
+        self._landed = 0
+        self._started_at = workflow.now()
+        self._ended_at: datetime | None = None
+
+    @property
+    def state(self) -> RunState:
+        """The state of the run (SPEC 4.7)."""
+        return self._state
+
+    def contract(self, tool: str) -> ToolContract | None:
+        """The pinned contract of a tool, or None when the agent has no such tool."""
+        return self.given.tools.get(tool)
+
+    def step(self, position: int) -> Step:
+        """The step at ``position``, counted from 1."""
+        return self.steps[position - 1]
+
+    def propose(self, tool: str, arguments: dict[str, object]) -> Step:
+        """Add the next step. Its session-wide number follows from the run's first one, so it never goes back."""
+        contract = self.contract(tool)
+        step = Step(
+            position=len(self.steps) + 1,
+            number=self.given.first_step + len(self.steps),
+            tool=tool,
+            arguments=arguments,
+            writes=contract is None or contract.writes,
+            day=workflow.now().date().isoformat(),
+        )
+        self.steps.append(step)
+        return step
+
+    def change(self, step: Step, **fields: object) -> Step:
+        """Replace fields of a step; return the step as it is now."""
+        changed = self.step(step.position).model_copy(update=fields)
+        self.steps[step.position - 1] = changed
+        if "state" in fields:
+            self.record.note(call_event(changed, self.run))
+        return changed
+
+    def settle(self, step: Step, outcome: Outcome) -> Step:
+        """Note what became of a sent call. A write that took effect gets its place in the order of landing."""
+        now = workflow.now()
+        if outcome.status == "done":
+            self._landed += step.writes
+            return self.change(
+                step, state="done", result=outcome.result, landed=self._landed if step.writes else 0, ended_at=now
+            )
+        state: StepState = "in doubt" if outcome.status == "in_doubt" else "failed"
+        return self.change(step, state=state, failure=outcome.failure, ended_at=now)
+
+    def enter(self, state: RunState) -> None:
+        """Go into a state and show it.
+
+        The search attribute costs a history event and, on a paid service, an action. It is left out where a run goes
+        on after an answer: such a run stays listed as waiting until it waits again or leaves that round, so a list may
+        show a run that does not need a person just now, and never hides one that does. See
+        docs/decisions/0004-state-attribute.md.
+        """
+        self._state = state
+        if self.given.attributes and state != self._listed and not (state == "running" and self._listed == "waiting"):
+            workflow.upsert_search_attributes([_STATE.value_set(state)])
+            self._listed = state
+        workflow.set_current_details(self._details())
+
+    def end(self, state: RunState, text: str) -> RunView:
+        """Close the run with its one reply."""
+        self.text = text
+        self._ended_at = workflow.now()
+        self.enter(state)
+        return self.view()
+
+    def view(self) -> RunView:
+        """Return what the run shows now."""
+        return RunView(
+            run=self.run,
+            session=self.given.session,
+            agent=self.given.agent,
+            user=self.given.user,
+            turn=self.given.turn,
+            language=self.given.language,
+            state=self._state,
+            steps=tuple(self.steps),
+            waiting=self.questions.open,
+            answers=self.questions.answered,
+            text=self.text,
+            undone=tuple(self.undone),
+            left=tuple(self.left),
+            started_at=self._started_at,
+            ended_at=self._ended_at,
+        )
+
+    def _details(self) -> str:
+        lines = [f"**{self._state}** · {self.given.user}", ""]
+        for step in self.steps:
+            undo = f", undo by {step.undo.tool}: {step.undo.tries} sent" if step.undo else ""
+            lines.append(f"{step.position}. `{call_text(step.tool, dict(step.arguments))}` {step.state}{undo}")
+        lines += [f"\n> {question.text}" for question in self.questions.open]
+        if self.text:
+            lines.append(f"\n{self.text}")
+        return "\n".join(lines)
+
+
+def call_event(step: Step, run: str) -> CallEvent:
+    """Return the line that order rules and caps see of a step. An undone call stays in the record (SPEC 3.6)."""
+    return CallEvent(
+        step=step.number,
+        run=run,
+        day=step.day,
+        tool=step.tool,
+        arguments=step.arguments,
+        outcome=_OUTCOMES.get(step.state, "ran"),
+        undone=step.state in ("undone", "undone by hand"),
+        result=step.result,
+    )

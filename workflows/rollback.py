@@ -1,0 +1,194 @@
+"""The reverse loop: undoing what a run did, last write first (SPEC 6).
+
+The rules it keeps, each because of a way in which a rollback can make things worse:
+
+* One undo at a time, in the reverse order of taking effect. A later write may stand on an earlier one.
+* Every call has ended before the first undo is sent, so that an undo never runs before the write it undoes can no
+  longer land.
+* An undo is bound to its own step, checked, and not confirmed again: a person approved the write.
+* An undo that fails is tried three more times under its own key, with growing waits. Then the loop stops and asks:
+  going on past it would undo earlier writes out of order.
+* An undo whose outcome nobody knows is sent again only where that is safe. Otherwise a person is asked about it.
+* Nothing in here can be cut off: every wait outlasts a cancel request.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import JsonValue
+from temporalio import workflow
+
+from ..contract.decision import Call
+from ..contract.outcome import Failure, Outcome
+from ..contract.question import Answer
+from ..contract.run import Step, UndoView
+from ..contract.tool import ToolContract
+from ..contract.wording import outcome_text, stuck_text
+from ..rulebook.undo import UnboundArgument, bind_undo, check_undo
+from .cancellation import Cancellation
+from .progress import Progress, call_event
+from .sending import Sender
+
+__all__ = ["roll_back"]
+
+UNDO_TRIES = 4
+"""An undo is sent once and tried three more times (SPEC 6.2)."""
+WAITS = (timedelta(seconds=1), timedelta(seconds=2), timedelta(seconds=4))
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """An undo ready to be sent, or the reason why it cannot be."""
+
+    contract: ToolContract | None = None
+    arguments: Mapping[str, JsonValue] | None = None
+    key: str = ""
+    problem: Failure | None = None
+
+
+async def roll_back(progress: Progress, sender: Sender, cancellation: Cancellation) -> bool:
+    """Undo every write of the run that took effect, latest first.
+
+    Returns True when nothing undoable remains, False when a person abandoned the rollback. What was undone and what
+    stays is noted in ``progress``.
+    """
+    progress.enter("undoing")
+    loop = _Rollback(progress, sender, cancellation)
+    landed = sorted((step for step in progress.steps if step.landed), key=lambda step: -step.landed)
+    remaining = sum(1 for step in landed if loop.undoable(step))
+    for step in landed:
+        if not loop.undoable(step):
+            progress.change(step, state="left")
+            progress.left.append(step.position)
+        elif await loop.undo(step, remaining):
+            progress.undone.append(step.position)
+            remaining -= 1
+        else:
+            return False
+    return True
+
+
+class _Rollback:
+    def __init__(self, progress: Progress, sender: Sender, cancellation: Cancellation) -> None:
+        self._progress = progress
+        self._sender = sender
+        self._cancellation = cancellation
+
+    def undoable(self, step: Step) -> bool:
+        contract = self._progress.contract(step.tool)
+        return contract is not None and contract.undoable
+
+    async def undo(self, step: Step, remaining: int) -> bool:
+        """Undo one write, asking a person where it must. False when the person abandons the rollback."""
+        sent = 0
+        while True:
+            bound = self._bind(step)
+            tool = bound.contract.name if bound.contract else self._undo_tool(step)
+            view = UndoView(tool=tool, arguments=bound.arguments or {}, key=bound.key, tries=sent)
+            step = self._progress.change(step, state="undoing", undo=view)
+            failure, sent = await self._try(step, bound, sent)
+            if failure is None:
+                self._close(step, sent, state="undone")
+                return True
+            step = self._close(step, sent, state="undo failed", failure=failure)
+            answer = await self._ask_stuck(step, sent, failure, remaining)
+            if answer.answer == "abandon":
+                return False
+            if answer.answer == "done by hand":
+                self._close(step, sent, state="undone by hand", by=answer.by)
+                return True
+
+    def _close(self, step: Step, tries: int, *, state: str, failure: Failure | None = None, by: str = "") -> Step:
+        if step.undo is None:
+            raise AssertionError("a step is given its undo before the undo is sent")
+        undo = step.undo.model_copy(
+            update={"tries": tries, "failure": failure, "by": by, "ended_at": workflow.now()},
+        )
+        return self._progress.change(step, state=state, undo=undo)
+
+    async def _try(self, step: Step, bound: _Bound, sent: int) -> tuple[Failure | None, int]:
+        """Send the undo until it is done or its tries are spent; return the failure, if any, and how often it was sent."""
+        if bound.contract is None or bound.arguments is None:
+            return bound.problem, sent
+        for attempt in range(UNDO_TRIES):
+            if attempt:
+                await self._cancellation.sleep_through(WAITS[attempt - 1], f"before {bound.contract.name} is tried again")
+            sent += 1
+            outcome = await self._sender.undo(step, bound.contract, bound.arguments, key=bound.key, attempt=sent)
+            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome):
+                return None, sent
+            failure = outcome.failure or Failure(type="Error")
+        return failure, sent
+
+    async def _happened_in_doubt(self, step: Step, bound: _Bound, outcome: Outcome) -> bool:
+        """Settle an undo in doubt: safe to repeat counts as one failed try, any other is a person's word (SPEC 5.7)."""
+        if outcome.status != "in_doubt" or bound.contract is None or bound.contract.retry_safe:
+            return False
+        progress = self._progress
+        question = progress.questions.ask(
+            "outcome",
+            position=step.position,
+            tool=bound.contract.name,
+            arguments=bound.arguments or {},
+            text=outcome_text(bound.contract.name, worker_lost=outcome.worker_lost),
+            at=workflow.now(),
+            bound_to=bound.key,
+        )
+        progress.enter("stuck")
+        await self._cancellation.wait_through(lambda: progress.questions.winner(question) is not None)
+        progress.enter("undoing")
+        answer = progress.questions.winner(question)
+        return answer is not None and answer.answer == "happened"
+
+    async def _ask_stuck(self, step: Step, tries: int, failure: Failure, remaining: int) -> Answer:
+        progress = self._progress
+        question = progress.questions.ask(
+            "undo",
+            position=step.position,
+            tool=step.tool,
+            arguments=step.undo.arguments if step.undo else {},
+            text=stuck_text(step.tool, tries=tries, error=failure.type, remaining=remaining),
+            at=workflow.now(),
+            bound_to=step.undo.key if step.undo else "",
+            undo=step.undo.tool if step.undo else None,
+        )
+        progress.enter("stuck")
+        await self._cancellation.wait_through(lambda: progress.questions.winner(question) is not None)
+        progress.enter("undoing")
+        answer = progress.questions.winner(question)
+        if answer is None:
+            raise AssertionError("a question that was waited for has an answer")
+        return answer
+
+    def _undo_tool(self, step: Step) -> str:
+        contract = self._progress.contract(step.tool)
+        return contract.undo.tool if contract and contract.undo else ""
+
+    def _bind(self, step: Step) -> _Bound:
+        """Bind the undo's arguments to the step, and check it as the agent whose write it undoes (SPEC 3.4)."""
+        progress = self._progress
+        contract = progress.contract(step.tool)
+        undo = progress.contract(self._undo_tool(step))
+        if contract is None or undo is None:
+            return _Bound(problem=Failure(type="UndoToolMissing", message=self._undo_tool(step)))
+        try:
+            arguments = bind_undo(contract, step.arguments, step.result)
+        except UnboundArgument as error:
+            return _Bound(problem=Failure(type="UnboundArgument", message=str(error)))
+        call = Call(
+            agent=progress.given.agent,
+            tool=undo.name,
+            arguments=arguments,
+            run=progress.run,
+            step=step.number,
+            day=workflow.now().date().isoformat(),
+            undoes=step.number,
+        )
+        decision = check_undo(
+            progress.rulebook, call, undoes=call_event(step, progress.run), contract=contract, tools=progress.given.tools
+        )
+        if decision.verdict != "allow":
+            why = "; ".join(hit.why for hit in decision.hits)
+            return _Bound(problem=Failure(type="UndoRefused", message=why))
+        return _Bound(contract=undo, arguments=arguments, key=self._sender.key(step, undo.name, arguments, undo=True))

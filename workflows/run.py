@@ -1,0 +1,232 @@
+"""The run: one turn's calls, each checked, confirmed, sent and settled; undone when it fails (SPEC 4).
+
+The shape of one step::
+
+    propose -> check -> (ask a person) -> check again -> send -> settle
+                 |           |                             |
+              refused     declined, cancel all        failed, in doubt
+
+`_forward` walks the steps and returns why the run stopped, or None. Everything after that is the reverse loop of
+`rollback`, which a cancel request cannot reach. The handlers at the end are synchronous and total: nothing that arrives
+from outside can raise in here, and none of them does more than note what arrived.
+"""
+
+from datetime import timedelta
+
+from pydantic import JsonValue
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from ..contract.decision import Call, Decision
+    from ..contract.names import ANSWER_SIGNAL, ANSWER_UPDATE, RUN_WORKFLOW, VIEW_QUERY
+    from ..contract.outcome import Outcome
+    from ..contract.question import Answer, Answered, Question
+    from ..contract.run import RunInput, RunView, Step
+    from ..contract.tool import ToolContract
+    from ..contract.wording import IRREVERSIBLE, confirm_text, outcome_text
+    from ..rulebook.check import check
+    from .cancellation import Cancellation
+    from .progress import Progress
+    from .questions import Questions
+    from .rollback import roll_back
+    from .sending import Sender
+    from .stopping import Stop, reply_done, reply_stopped
+
+__all__ = ["RunWorkflow"]
+
+
+@workflow.defn(name=RUN_WORKFLOW)
+class RunWorkflow:
+    """One run: the steps of one turn, as one Temporal workflow (SPEC 4.1)."""
+
+    @workflow.init
+    def __init__(self, given: RunInput) -> None:
+        self._given = given
+        self._cancellation = Cancellation()
+        self._progress = Progress(given)
+        self._sender = Sender(given, self._progress.run, self._cancellation)
+
+    @workflow.run
+    async def run(self, given: RunInput) -> RunView:
+        """Run the steps, or undo what was done; return the run as it ended, with its one reply."""
+        progress = self._progress
+        progress.enter("running")
+        stop = await self._forward(given)
+        if stop is None:
+            return progress.end("done", reply_done(progress))
+        rolled_back = progress.given.atomic and any(step.landed for step in progress.steps)
+        finished = not rolled_back or await roll_back(progress, self._sender, self._cancellation)
+        state, text = reply_stopped(progress, stop, rolled_back=rolled_back, abandoned=not finished)
+        return progress.end(state, text)
+
+    # Forward
+
+    async def _forward(self, given: RunInput) -> Stop | None:
+        for planned in given.calls:
+            if self._cancellation.requested:
+                return self._stopped_outside()
+            stop = await self._step(self._progress.propose(planned.tool, planned.arguments))
+            if stop is not None:
+                return stop
+        return None
+
+    async def _step(self, step: Step) -> Stop | None:
+        """Take one step forward. Return why the run must stop, or None to go on."""
+        progress = self._progress
+        decision = self._check(step)
+        step = progress.change(step, decision=decision)
+        contract = progress.contract(step.tool)
+        if decision.verdict == "refuse" or contract is None:
+            return self._refused(step, decision)
+        if decision.verdict == "confirm":
+            asked = await self._confirm(step, contract, decision)
+            if not isinstance(asked, Step):
+                return asked
+            step = asked
+            if step.state == "declined":
+                return None
+        return await self._send(step, contract)
+
+    def _check(self, step: Step, approved: str | None = None) -> Decision:
+        call = Call(
+            agent=self._given.agent,
+            tool=step.tool,
+            arguments=step.arguments,
+            run=self._progress.run,
+            step=step.number,
+            day=step.day,
+            approved=approved,
+        )
+        return check(
+            self._progress.rulebook,
+            call,
+            tools=self._given.tools,
+            facts=self._given.facts,
+            record=self._progress.record,
+        )
+
+    def _refused(self, step: Step, decision: Decision) -> Stop:
+        self._progress.change(step, state="refused", decision=decision)
+        rule = next((hit for hit in decision.hits if hit.effect == "refuse"), None)
+        said = (rule.rule, rule.why) if rule else ("no such tool", "")
+        return Stop(self._progress.words.refused(step.tool, *said), refused=True)
+
+    async def _confirm(self, step: Step, contract: ToolContract, decision: Decision) -> Step | Stop:
+        """Ask a person. Return the step, approved or declined, or why the run stops."""
+        progress = self._progress
+        nothing_undoes = contract.irreversible and self._given.atomic and self._would_be_undone()
+        question = progress.questions.ask(
+            "confirm",
+            position=step.position,
+            tool=step.tool,
+            arguments=step.arguments,
+            text=confirm_text(step.tool, nothing_undoes=nothing_undoes),
+            warnings=(IRREVERSIBLE,) if contract.irreversible else (),
+            at=workflow.now(),
+            bound_to=decision.digest,
+            undo=contract.undo.tool if contract.undo and contract.undoable else None,
+        )
+        answer = await self._answered(question)
+        if answer is None:
+            progress.change(step, state="declined")
+            return self._stopped_outside()
+        if answer.answer == "cancel all":
+            progress.change(step, state="declined", confirmed_by=answer.by)
+            return Stop(progress.words.cancelled(answer.by))
+        if answer.answer == "skip":
+            declined: dict[str, JsonValue] = {"declined": progress.words.declined()}
+            return progress.change(step, state="declined", confirmed_by=answer.by, result=declined)
+        # Facts and caps may have moved while the person was thinking.
+        decision = self._check(step, approved=decision.digest)
+        if decision.verdict != "allow":
+            return self._refused(step, decision)
+        return progress.change(step, state="approved", decision=decision, confirmed_by=answer.by)
+
+    async def _answered(self, question: Question) -> Answer | None:
+        """Wait for a person. None when the run is cancelled from outside first."""
+        progress = self._progress
+        progress.enter("waiting")
+        await self._cancellation.wait(lambda: progress.questions.winner(question) is not None)
+        progress.questions.close(question)
+        progress.enter("running")
+        return progress.questions.winner(question)
+
+    def _would_be_undone(self) -> bool:
+        """Whether a later failure would undo an earlier write of this run (SPEC 4.3)."""
+        contracts = (self._progress.contract(step.tool) for step in self._progress.steps if step.landed)
+        return any(contract is not None and contract.undoable for contract in contracts)
+
+    async def _send(self, step: Step, contract: ToolContract) -> Stop | None:
+        progress = self._progress
+        key = self._sender.key(step, step.tool, step.arguments)
+        step = progress.change(step, state="sent", key=key, sent_at=workflow.now())
+        outcome, attempts = await self._sender.call(step, contract, len(self._given.calls))
+        step = progress.settle(progress.change(step, attempts=attempts), outcome)
+        if outcome.status == "done":
+            return None
+        if outcome.status == "in_doubt" and contract.writes:
+            return await self._settle_doubt(step, contract, outcome)
+        return Stop(progress.words.failed(step.tool, outcome.failure.type if outcome.failure else "Error"))
+
+    async def _settle_doubt(self, step: Step, contract: ToolContract, outcome: Outcome) -> Stop | None:
+        """Ask a person whether a write took effect (SPEC 5.5). The run never guesses, cancelled or not."""
+        progress = self._progress
+        question = progress.questions.ask(
+            "outcome",
+            position=step.position,
+            tool=step.tool,
+            arguments=step.arguments,
+            text=outcome_text(step.tool, worker_lost=outcome.worker_lost),
+            at=workflow.now(),
+            bound_to=step.key,
+            undo=contract.undo.tool if contract.undo else None,
+        )
+        progress.enter("waiting")
+        await self._cancellation.wait_through(lambda: progress.questions.winner(question) is not None)
+        progress.enter("running")
+        answer = progress.questions.winner(question)
+        if answer is not None and answer.answer == "happened":
+            progress.settle(step, Outcome(status="done", result=answer.result))
+            return None
+        if (left := self._may_still_land(step, contract)) > timedelta(0):
+            # Nobody's word can make a call that is still on its way not happen: undoing waits until it cannot land.
+            await self._cancellation.sleep_through(left, f"until {step.tool} can no longer land")
+        progress.change(step, state="did not happen")
+        return Stop(progress.words.did_not_happen(step.tool, answer.by if answer else ""))
+
+    def _may_still_land(self, step: Step, contract: ToolContract) -> timedelta:
+        if step.sent_at is None:
+            return timedelta(0)
+        return step.sent_at + timedelta(milliseconds=contract.timeout_ms) - workflow.now()
+
+    def _stopped_outside(self) -> Stop:
+        return Stop(self._progress.words.cancelled_outside())
+
+    # Handlers: synchronous and total
+
+    @workflow.signal(name=ANSWER_SIGNAL, description="Answer a question: {question_id, answer, by, note}.")
+    def answer(self, answer: object) -> None:
+        """Take an answer, whatever it is (SPEC 4.4)."""
+        self._questions.take(answer, workflow.now())
+
+    @workflow.update(name=ANSWER_UPDATE, description="Answer a question and learn at once what became of it.")
+    def answer_now(self, answer: Answer) -> Answered:
+        """Take an answer and say what became of it (SPEC 4.4)."""
+        return self._questions.take(answer, workflow.now())
+
+    @answer_now.validator
+    def _can_be_taken(self, answer: Answer) -> None:
+        reason = self._questions.refusal(answer)
+        if reason and not self._questions.repeats(answer):
+            raise ApplicationError(f"this answer changes nothing: {reason}", type=reason, non_retryable=True)
+
+    @workflow.query(name=VIEW_QUERY, description="The run: state, steps, open questions, answers, reply.")
+    def view(self) -> RunView:
+        """Return what the run shows now."""
+        return self._progress.view()
+
+    @property
+    def _questions(self) -> Questions:
+        return self._progress.questions
+
