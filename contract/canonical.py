@@ -10,13 +10,16 @@
 
 import datetime as dt
 import hashlib
-import json
 import unicodedata
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from json.encoder import encode_basestring
 
 __all__ = ["canonical_json", "decimal_text", "sha256"]
+
+# What `json.dumps(text, ensure_ascii=False)` calls in the end; a key is made for every call, so it counts.
+_quoted = encode_basestring
 
 
 def decimal_text(value: Decimal) -> str:
@@ -56,28 +59,32 @@ def sha256(value: object) -> str:
 
 def _write(value: object, place: str) -> str:
     match value:
-        case None | True | False:
-            return json.dumps(value)
+        case str():
+            return _text(value)
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
         case Enum():
             return _write(value.value, place)
         case int():
             return str(value)
-        case str():
-            return json.dumps(unicodedata.normalize("NFC", value), ensure_ascii=False)
         case Decimal():
             return decimal_text(value)
+        case dict():
+            return _write_object(value, place)
+        case list() | tuple():
+            return "[" + ",".join([_write(item, f"{place}[{i}]") for i, item in enumerate(value)]) + "]"
         case dt.datetime():
             if value.tzinfo is None:
                 raise ValueError(f"{place}: a time without a zone is ambiguous; give it one")
-            return json.dumps(value.astimezone(dt.UTC).isoformat())
+            return _text(value.astimezone(dt.UTC).isoformat())
         case dt.date():
-            return json.dumps(value.isoformat())
+            return _text(value.isoformat())
         case float():
             raise TypeError(f"{place}: {value!r} is a float, which is not exact; use Decimal or text")
         case Mapping():
             return _write_object(value, place)
-        case list() | tuple():
-            return "[" + ",".join(_write(item, f"{place}[{i}]") for i, item in enumerate(value)) + "]"
         case _:
             raise TypeError(f"{place}: {type(value).__name__} has no canonical JSON form")
 
@@ -87,8 +94,12 @@ def _write_object(value: Mapping[object, object], place: str) -> str:
     for key, item in value.items():
         if not isinstance(key, str):
             raise TypeError(f"{place}: the key {key!r} is not text")
-        name = unicodedata.normalize("NFC", key)
+        name = key if key.isascii() else unicodedata.normalize("NFC", key)
         if name in written:
             raise ValueError(f"{place}: two keys are the same text once normalized: {name!r}")
         written[name] = _write(item, f"{place}.{name}")
-    return "{" + ",".join(f"{json.dumps(k, ensure_ascii=False)}:{written[k]}" for k in sorted(written)) + "}"
+    return "{" + ",".join([f"{_quoted(name)}:{written[name]}" for name in sorted(written)]) + "}"
+
+
+def _text(value: str) -> str:
+    return _quoted(value if value.isascii() else unicodedata.normalize("NFC", value))
