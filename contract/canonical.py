@@ -20,6 +20,7 @@ __all__ = ["canonical_json", "decimal_text", "sha256"]
 
 # What `json.dumps(text, ensure_ascii=False)` calls in the end; a key is made for every call, so it counts.
 _quoted = encode_basestring
+_WORDS = {None: "null", True: "true", False: "false"}
 
 
 def decimal_text(value: Decimal) -> str:
@@ -61,32 +62,32 @@ def _write(value: object, place: str) -> str:
     match value:
         case str():
             return _text(value)
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
+        case None | True | False:
+            return _WORDS[value]
         case Enum():
             return _write(value.value, place)
         case int():
             return str(value)
         case Decimal():
             return decimal_text(value)
-        case dict():
+        case dict() | Mapping():
             return _write_object(value, place)
         case list() | tuple():
             return "[" + ",".join([_write(item, f"{place}[{i}]") for i, item in enumerate(value)]) + "]"
-        case dt.datetime():
-            if value.tzinfo is None:
-                raise ValueError(f"{place}: a time without a zone is ambiguous; give it one")
-            return _text(value.astimezone(dt.UTC).isoformat())
         case dt.date():
-            return _text(value.isoformat())
+            return _write_date(value, place)
         case float():
             raise TypeError(f"{place}: {value!r} is a float, which is not exact; use Decimal or text")
-        case Mapping():
-            return _write_object(value, place)
         case _:
             raise TypeError(f"{place}: {type(value).__name__} has no canonical JSON form")
+
+
+def _write_date(value: dt.date, place: str) -> str:
+    if not isinstance(value, dt.datetime):
+        return _text(value.isoformat())
+    if value.tzinfo is None:
+        raise ValueError(f"{place}: a time without a zone is ambiguous; give it one")
+    return _text(value.astimezone(dt.UTC).isoformat())
 
 
 def _write_object(value: Mapping[object, object], place: str) -> str:
