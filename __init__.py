@@ -8,15 +8,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .contract.errors import NotSent as NotSent
+    from .contract.errors import OutcomeUnknown as OutcomeUnknown
+    from .contract.errors import Refused as Refused
     from .contract.tool import Kind as Kind
+    from .tools.context import ToolContext as ToolContext
+    from .tools.declaration import Undo as Undo
+    from .tools.decorator import tool as tool
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Kind": "contract.tool",
+    "NotSent": "contract.errors",
+    "OutcomeUnknown": "contract.errors",
+    "Refused": "contract.errors",
+    "ToolContext": "tools.context",
+    "Undo": "tools.declaration",
+    "tool": "tools.decorator",
 }
 
-__all__ = ["Kind", "__version__"]
+__all__ = ["Kind", "NotSent", "OutcomeUnknown", "Refused", "ToolContext", "Undo", "__version__", "tool"]
 
 
 def __getattr__(name: str) -> object:
