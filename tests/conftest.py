@@ -1,0 +1,42 @@
+"""What every test may use: a real Temporal dev server for the whole run, a client of it, a task queue of one's own."""
+
+import time
+import uuid
+from collections.abc import AsyncIterator
+
+import pytest
+from amends.client.embedded import EmbeddedServer
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+SEARCH_ATTRIBUTES = {"AmendsState": "Keyword", "AmendsAgent": "Keyword", "AmendsUser": "Keyword"}
+
+
+@pytest.fixture(scope="session")
+async def temporal() -> AsyncIterator[EmbeddedServer]:
+    """One server in memory for the run. A missing program fails every test that needs it, with the way out."""
+    async with await EmbeddedServer.open(None, attributes=SEARCH_ATTRIBUTES) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+async def client(temporal: EmbeddedServer) -> Client:
+    return await Client.connect(temporal.address, namespace=temporal.namespace, data_converter=pydantic_data_converter)
+
+
+@pytest.fixture
+def task_queue() -> str:
+    """A queue that no other test uses, so that no other test's worker takes its tasks."""
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(autouse=True)
+def no_outside_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the developer's own shell must not reach a test."""
+    for name in ("TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "TEMPORAL_PROFILE", "TEMPORAL_API_KEY", "AMENDS_STATE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def pytest_unconfigure() -> None:
+    # A process that ran a Temporal worker sometimes aborts while the interpreter ends; the SDK's threads need a moment.
+    time.sleep(0.5)
