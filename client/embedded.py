@@ -18,7 +18,7 @@ import atexit
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -29,8 +29,10 @@ from temporalio.api.namespace.v1 import NamespaceConfig
 from temporalio.api.workflowservice.v1 import UpdateNamespaceRequest
 from temporalio.service import ConnectConfig, RPCError, ServiceClient
 
+from ..contract.errors import Unreachable
+from ..contract.names import SEARCH_ATTRIBUTES
 from . import dev_server
-from .dev_server import LOOPBACK, NAMESPACE, DevServerError, Launch, Running
+from .dev_server import LOOPBACK, NAMESPACE, Launch, Running, failure
 from .locks import FileLock, locks_supported
 from .state_folder import StateFolder
 
@@ -62,24 +64,24 @@ class EmbeddedServer:
         atexit.register(self._close_at_exit)
 
     @classmethod
-    async def open(cls, state: Path | None, *, ui: bool = False, attributes: Mapping[str, str]) -> Self:
+    async def open(cls, state: Path | None, *, ui: bool = False, attributes: Iterable[str] = SEARCH_ATTRIBUTES) -> Self:
         """Starts the server of a state folder, or attaches to the one that already runs there.
 
         Args:
             state: the folder, made if missing; None keeps everything in memory, for this process alone.
             ui: serve Temporal's web UI too. A server that others use without one is not restarted for it.
-            attributes: search attributes to register when it starts, name to type (``{"AmendsState": "Keyword"}``).
+            attributes: search attributes to register when it starts, all of type Keyword.
 
         Raises:
-            DevServerError: the program is missing; or the server does not start, answer or end; or, on Windows, a
+            Unreachable: the program is missing; or the server does not start, answer or end; or, on Windows, a
                 folder was given (there are no locks there that would make sharing it safe).
         """
         if state is None:
             return await cls._open_in_memory(ui=ui, attributes=attributes)
         if not locks_supported():
-            raise DevServerError(
-                "This system has no file locks of the kind that make a state folder safe to use. Use state=None "
-                "(nothing is kept), or run `temporal server start-dev --db-filename FILE` and set TEMPORAL_ADDRESS."
+            raise failure(
+                "This system has no file locks of the kind that make a state folder safe to use.",
+                "Use state=None (nothing is kept), or set TEMPORAL_ADDRESS to a server that you run yourself.",
             )
         folder = StateFolder(state)
         users = FileLock(folder.users)
@@ -98,7 +100,7 @@ class EmbeddedServer:
         return cls(running, folder, users)
 
     @classmethod
-    async def _open_in_memory(cls, *, ui: bool, attributes: Mapping[str, str]) -> Self:
+    async def _open_in_memory(cls, *, ui: bool, attributes: Iterable[str] = SEARCH_ATTRIBUTES) -> Self:
         with tempfile.TemporaryDirectory(prefix="amends-") as scratch:
             log = Path(scratch) / "server.log"
             running = await dev_server.launch(Launch(database=None, log=log, ui=ui, attributes=attributes))
@@ -134,7 +136,7 @@ class EmbeddedServer:
         """Leaves the server, and stops it if nobody else uses it. A second call does nothing.
 
         Raises:
-            DevServerError: the server does not end.
+            Unreachable: the server does not end.
         """
         if not self._open:
             return
@@ -144,9 +146,12 @@ class EmbeddedServer:
             await dev_server.stop(self._running.seen, graceful=False)
             return
         try:
+            if not self._folder.database.exists():  # somebody removed the folder: there is nobody left to share with
+                await dev_server.stop(self._running.seen)
+                return
             async with _turn(self._folder):
                 if self._users.try_exclusive():
-                    await _stop(self._folder)
+                    await _stop(self._folder, self._running)
         finally:
             self._users.close()
 
@@ -167,9 +172,9 @@ async def _turn(folder: StateFolder) -> AsyncIterator[None]:
     lock = FileLock(folder.turn)
     try:
         if not await lock.wait_exclusive(_TURN_SECONDS):
-            raise DevServerError(
-                f"Another process has been starting or stopping the server of {folder.path} for {_TURN_SECONDS:g} s. "
-                f"See {folder.log}, and end that process if it hangs."
+            raise failure(
+                f"Another process has been starting or stopping the server of {folder.path} for {_TURN_SECONDS:g} s.",
+                f"See {folder.log}, and end that process if it hangs.",
             )
         yield
     finally:
@@ -182,11 +187,11 @@ async def _attach(folder: StateFolder, *, may_restart: bool) -> Running | None:
     if running is None:
         return None
     if folder.stopping() or (may_restart and running.ui_port is None):
-        await _stop(folder)
+        await _stop(folder, running)
         return None
     try:
         await _answers(running)
-    except DevServerError:
+    except Unreachable:
         if folder.lives():
             raise
         return None
@@ -194,12 +199,12 @@ async def _attach(folder: StateFolder, *, may_restart: bool) -> Running | None:
     return running
 
 
-async def _start(folder: StateFolder, *, ui: bool, attributes: Mapping[str, str]) -> Running:
+async def _start(folder: StateFolder, *, ui: bool, attributes: Iterable[str]) -> Running:
     folder.turn_log()
     alive = FileLock(folder.alive)
     try:
         if not alive.try_exclusive():
-            raise DevServerError(f"A Temporal server has just been started on {folder.database} by other means.")
+            raise failure(f"A Temporal server has just been started on {folder.database} by other means.")
         what = Launch(folder.database, folder.log, ui=ui, attributes=attributes, inherit=alive.descriptor)
         running = await dev_server.launch(what)
     finally:
@@ -209,16 +214,19 @@ async def _start(folder: StateFolder, *, ui: bool, attributes: Mapping[str, str]
         await _answers(running)
         await _keep_finished_runs(running)
     except BaseException:
-        await _stop(folder)
+        await _stop(folder, running)
         raise
     return running
 
 
-async def _stop(folder: StateFolder) -> None:
-    running = folder.standing()
-    if running is not None:
-        folder.remember(running, stopping=True)
+async def _stop(folder: StateFolder, running: Running) -> None:
+    """Stops this server, and removes the note if it is about this one (the folder may have been replaced)."""
+    standing = folder.standing()
+    if standing is None or standing.seen.pid != running.seen.pid:
         await dev_server.stop(running.seen)
+        return
+    folder.remember(running, stopping=True)
+    await dev_server.stop(running.seen)
     folder.forget()
 
 
@@ -239,7 +247,7 @@ async def _answers(running: Running) -> None:
         except (RPCError, RuntimeError) as failed:  # the SDK's connection errors are plain RuntimeErrors
             problem = str(failed)
         if loop.time() > deadline:
-            raise DevServerError(
+            raise failure(
                 f"The embedded Temporal server (pid {running.seen.pid}) listens on port {running.port} and has not "
                 f"answered for {_ANSWER_SECONDS:g} s: {problem}"
             )

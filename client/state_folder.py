@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from ..contract.model import Wire
 from . import processes
-from .dev_server import DevServerError, Running
+from .dev_server import Running, failure
 from .locks import FileLock
 from .processes import Sighting
 
@@ -72,7 +72,7 @@ class StateFolder:
         """The server that lives on this folder's database, or None; a note of a dead one is removed.
 
         Raises:
-            DevServerError: one lives, and neither the note nor the process list says which process it is.
+            Unreachable: one lives, and neither the note nor the process list says which process it is.
         """
         if not self.lives():
             self._note.unlink(missing_ok=True)
@@ -84,9 +84,9 @@ class StateFolder:
         for seen in processes.find_running(str(self.database)):
             if _SERVER_WORD in seen.command:
                 return _by_its_command(seen)
-        raise DevServerError(
-            f"A Temporal server is using {self.database}, and {self._note} does not say which process it is. "
-            "End that process (its command line names the database), then try again."
+        raise failure(
+            f"A Temporal server is using {self.database}, and {self._note} does not say which process it is.",
+            "End that process (its command line names the database), then try again.",
         )
 
     def stopping(self) -> bool:

@@ -9,13 +9,11 @@ from amends.client.embedded import EmbeddedServer
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-SEARCH_ATTRIBUTES = {"AmendsState": "Keyword", "AmendsAgent": "Keyword", "AmendsUser": "Keyword"}
-
 
 @pytest.fixture(scope="session")
 async def temporal() -> AsyncIterator[EmbeddedServer]:
     """One server in memory for the run. A missing program fails every test that needs it, with the way out."""
-    async with await EmbeddedServer.open(None, attributes=SEARCH_ATTRIBUTES) as server:
+    async with await EmbeddedServer.open(None) as server:
         yield server
 
 
