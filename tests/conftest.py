@@ -1,5 +1,6 @@
 """What every test may use: a real Temporal dev server for the whole run, a client of it, a task queue of one's own."""
 
+import os
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -30,9 +31,11 @@ def task_queue() -> str:
 
 @pytest.fixture(autouse=True)
 def no_outside_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of the developer's own shell must not reach a test."""
-    for name in ("TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "TEMPORAL_PROFILE", "TEMPORAL_API_KEY", "AMENDS_STATE"):
-        monkeypatch.delenv(name, raising=False)
+    """Settings of the developer's own shell and home must not reach a test."""
+    for name in [name for name in os.environ if name.startswith(("TEMPORAL_", "AMENDS_"))]:
+        if name != "AMENDS_TEMPORAL_BIN":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("TEMPORAL_CONFIG_FILE", os.devnull)
 
 
 def pytest_unconfigure() -> None:
