@@ -5,8 +5,8 @@ What it promises to the workflow that scheduled it:
 * It ends by itself, before Temporal's own deadline: a late call is reported as a call nobody knows the outcome of, and
   a worker that stays silent past it is a worker that is gone.
 * It reports in the background, so that a lost worker is noticed within seconds however long the call may take.
-* A call that went well returns its `Outcome`. Any other raises an error that carries one: so the Temporal UI shows it as
-  failed, with the name of the tool's own error, and the workflow still reads the outcome and not the error.
+* A call that went well returns its `Outcome`. Any other raises an error that carries one: so the Temporal UI shows it
+  as failed, with the name of the tool's own error, and the workflow still reads the outcome and not the error.
 * Nothing that goes wrong after the effect can make the call look failed: results are made plain and cut to size here.
 """
 
@@ -15,6 +15,7 @@ import contextvars
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from datetime import timedelta
+from typing import cast
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -22,7 +23,7 @@ from temporalio.exceptions import ApplicationError
 from ..contract.errors import BadArguments
 from ..contract.outcome import Failure, Outcome, ToolRequest
 from ..tools.context import ToolContext
-from ..tools.signature import Tool
+from ..tools.tool import Tool
 from .failures import failure_of, outcome_of_raised
 from .size import fit
 
@@ -74,7 +75,7 @@ async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outco
 
 async def _invoke(tool: Tool, arguments: dict[str, object], threads: Executor) -> object:
     if tool.is_async:
-        return await tool.function(**arguments)
+        return await cast("Awaitable[object]", tool.function(**arguments))
     # The context goes along, so that the tool may use Temporal's own activity functions in its thread.
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(tool.function, **arguments))
@@ -87,4 +88,3 @@ async def _report(limit: timedelta | None) -> None:
     while True:
         await asyncio.sleep(limit.total_seconds() / 3)
         activity.heartbeat()
-

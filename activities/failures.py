@@ -1,9 +1,9 @@
 """What an error that a tool raised says of its effect (SPEC 5.3).
 
-A tool may say it outright, with the typed errors of `contract.errors`. Otherwise an ordinary error is definite: the tool
-looked at what happened and says no. A time-out or a lost connection is not: it says that the tool stopped looking. The
-same is true of an error that was raised *because* of one, so the chain of causes is followed; ``raise ... from None`` is
-how an author says that the cause does not matter.
+A tool may say it outright, with the typed errors of `contract.errors`. Otherwise an ordinary error is definite: the
+tool looked at what happened and says no. A time-out or a lost connection is not: it says that the tool stopped looking.
+The same is true of an error that was raised *because* of one, so the chain of causes is followed; ``raise ... from
+None`` is how an author says that the cause does not matter.
 
 Libraries have their own classes for time-outs and lost connections, most of which are no subclass of Python's. They
 are known by name, along the whole class hierarchy, so that no library has to be imported.
@@ -22,7 +22,16 @@ __all__ = ["failure_of", "outcome_of_raised"]
 
 LONGEST_MESSAGE = 500
 
-_DOUBTFUL = (TimeoutError, ConnectionError, EOFError, SSLError, HTTPException, asyncio.CancelledError, SystemExit)
+_DOUBTFUL = (
+    OutcomeUnknown,
+    TimeoutError,
+    ConnectionError,
+    EOFError,
+    SSLError,
+    HTTPException,
+    asyncio.CancelledError,
+    SystemExit,
+)
 _DOUBTFUL_NAMES = re.compile(
     r"Timeout|TimedOut|ConnectionError|ConnectionClosed|ConnectError|TransportError|ProtocolError|NetworkError"
     r"|RemoteDisconnected|ServerDisconnected|BrokenPipe|DeadlineExceeded|ServiceUnavailable"
@@ -72,7 +81,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _doubtful(error: BaseException) -> bool:
-    if isinstance(error, OutcomeUnknown | _DOUBTFUL):
+    if isinstance(error, _DOUBTFUL):
         return True
     if isinstance(error, BaseExceptionGroup):
         return any(_doubtful(inner) for inner in error.exceptions)

@@ -16,7 +16,7 @@ from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from ..contract.errors import Ambiguous, Conflict, NotFound
+from ..contract.errors import Ambiguous, Conflict, ConflictCode, NotFound
 from ..contract.names import ANSWER_SIGNAL, SESSION_WORKFLOW, SUBMIT_UPDATE, VIEW_QUERY, session_workflow_id
 from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionKind
 from ..contract.reading import Language
@@ -368,5 +368,5 @@ def _raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
         message = f"{winner.by} answered {winner.answer} at {winner.at:%H:%M} UTC; that answer stands."
     else:
         message = f"The answer {answer.answer!r} changed nothing: {mine.reason.replace('_', ' ')}."
-    code = "digest_mismatch" if mine.reason == "digest_mismatch" else "question_closed"
+    code: ConflictCode = "digest_mismatch" if mine.reason == "digest_mismatch" else "question_closed"
     raise Conflict(code, message, run_id=view.run, question_id=asked.id)

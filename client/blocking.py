@@ -22,8 +22,8 @@ __all__ = ["Agent"]
 _T = TypeVar("_T")
 
 SETTLE = 0.5
-"""Seconds the interpreter waits after a worker of its own has stopped. Temporal's runtime has threads that Python does not
-know of; an interpreter that exits while they still run may crash after all work was done."""
+"""Seconds the interpreter waits after a worker of its own has stopped. Temporal's runtime has threads that Python does
+not know of; an interpreter that exits while they still run may crash after all work was done."""
 
 
 class Agent:

@@ -1,7 +1,7 @@
 """Waiting for a run to need a person or to be over, without polling it (SPEC 4.8).
 
-The client follows the run's history by long poll, which costs the run nothing: no event, no update slot, no worker. From
-the events alone it can tell when the run is idle: every workflow task is done, and no activity and no timer is
+The client follows the run's history by long poll, which costs the run nothing: no event, no update slot, no worker.
+From the events alone it can tell when the run is idle: every workflow task is done, and no activity and no timer is
 pending. An idle run that is not over waits for a person, so one query then fetches what it asks. That is one query for
 each question, however many calls lie between.
 """
@@ -88,7 +88,8 @@ class Follower:
 
     async def view(self) -> RunView:
         """Return what the run shows now, by one query."""
-        return await self._handle.query(VIEW_QUERY, result_type=RunView)
+        view: RunView = await self._handle.query(VIEW_QUERY, result_type=RunView)
+        return view
 
     async def look(self) -> RunView:
         """Return what the run shows now, or showed at its end, without waiting for anything."""
@@ -134,4 +135,3 @@ class Follower:
         # Terminated, say: no code of ours ran at its end, so what it shows is what it was doing then.
         view = await self.view()
         return view.model_copy(update={"state": "left", "text": words(view.language).ended_outside(), "waiting": ()})
-

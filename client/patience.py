@@ -1,7 +1,7 @@
 """Waiting for Temporal and for a worker, and saying so when nobody is there (SPEC 12.1).
 
-Temporal keeps what it was given until a worker comes, which is right, and looks like a hang to whoever waits. So while a
-call takes long, the client looks whether any worker polls the agent's queue, and gives up with a clear error if none
+Temporal keeps what it was given until a worker comes, which is right, and looks like a hang to whoever waits. So while
+a call takes long, the client looks whether any worker polls the agent's queue, and gives up with a clear error if none
 does. What was accepted is not lost by that.
 """
 

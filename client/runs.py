@@ -22,7 +22,6 @@ class RunSummary(Wire):
     run: str
     user: str = ""
     state: str = ""
-    summary: str = ""
     started_at: datetime
     ended_at: datetime | None = None
 
@@ -38,10 +37,7 @@ async def list_runs(
     if state and not place.attributes:
         raise ValueError(f"runs cannot be listed by state: the server has no search attribute {STATE_ATTRIBUTE}")
     query = " AND ".join(_conditions(place, agent, user, state))
-    found: list[RunSummary] = []
-    async for execution in place.client.list_workflows(query, limit=limit):
-        found.append(await _summary(execution))
-    return found
+    return [_summary(execution) async for execution in place.client.list_workflows(query, limit=limit)]
 
 
 def _conditions(place: Place, agent: str, user: str | None, state: str | None) -> Iterator[str]:
@@ -60,7 +56,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-async def _summary(execution: WorkflowExecution) -> RunSummary:
+def _summary(execution: WorkflowExecution) -> RunSummary:
     attributes = execution.typed_search_attributes
     # The attribute is what the run said last. One that was ended from outside could not say that it undid nothing.
     cut_short = execution.status not in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
@@ -68,7 +64,6 @@ async def _summary(execution: WorkflowExecution) -> RunSummary:
         run=execution.id,
         user=attributes.get(_USER) or "",
         state="left" if cut_short else attributes.get(_STATE) or "",
-        summary=await execution.static_summary() or "",
         started_at=execution.start_time,
         ended_at=execution.close_time,
     )

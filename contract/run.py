@@ -53,7 +53,7 @@ class Step(Wire):
     """One call of a run, with everything that was decided and became of it.
 
     ``number`` is the session-wide step number, which never goes back; ``position`` the place in the run, from 1.
-    ``landed`` orders writes by taking effect: 1 landed first, 0 did not land. ``day`` is the UTC date it was checked on.
+    ``landed`` orders writes by taking effect: 1 landed first, 0 did not land. ``day`` is the UTC date of its check.
     """
 
     position: int

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from ..contract.canonical import canonical_json, decimal_text
 from ..contract.decision import Call, Decision, Hit
 from ..contract.record import CallEvent
-from ..contract.tool import ToolContract, Undo
+from ..contract.tool import ToolContract, UndoBinding
 from .result_fields import result_field
 from .rules import Rulebook
 from .verdict import argument_hits, decide, refusal
@@ -43,7 +43,7 @@ class UnboundArgument(LookupError):  # noqa: N818 - it names the condition
         return f"{self.parameter} <- {self.source}: {self.why}"
 
 
-def resolve_undo(write: ToolContract, undo_tool: ToolContract) -> Undo:
+def resolve_undo(write: ToolContract, undo_tool: ToolContract) -> UndoBinding:
     """Return the undo of ``write`` with every parameter bound that its short form binds by name.
 
     Each parameter of the undo is looked for among the write's arguments, then among its result's fields. A required

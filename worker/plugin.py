@@ -22,7 +22,7 @@ from ..activities.call import tool_activity
 from ..activities.read import reading_activity
 from ..contract.errors import AmendsError
 from ..tools.loader import LoadedAgent
-from ..tools.signature import Tool
+from ..tools.tool import Tool
 from ..workflows.run import RunWorkflow
 from ..workflows.session import SessionWorkflow
 
@@ -77,9 +77,7 @@ def _distinct(agents: Sequence[LoadedAgent], agent: LoadedAgent) -> list[Tool]:
 
 def _converter(existing: DataConverter | None) -> DataConverter:
     if existing is None or existing.payload_converter_class is DefaultPayloadConverter:
-        return dataclasses.replace(
-            existing or DataConverter.default, payload_converter_class=PydanticPayloadConverter
-        )
+        return dataclasses.replace(existing or DataConverter.default, payload_converter_class=PydanticPayloadConverter)
     if issubclass(existing.payload_converter_class, PydanticPayloadConverter):
         return existing
     raise AmendsError(
@@ -90,5 +88,7 @@ def _converter(existing: DataConverter | None) -> DataConverter:
 
 def _sandboxed(existing: WorkflowRunner | None) -> WorkflowRunner:
     if isinstance(existing, SandboxedWorkflowRunner):
-        return dataclasses.replace(existing, restrictions=existing.restrictions.with_passthrough_modules(*_PASSED_THROUGH))
+        return dataclasses.replace(
+            existing, restrictions=existing.restrictions.with_passthrough_modules(*_PASSED_THROUGH)
+        )
     return existing or SandboxedWorkflowRunner()

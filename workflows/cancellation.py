@@ -6,8 +6,8 @@ nobody undoes. So every wait of a run goes through this class: the request is no
 the run looks at `requested` at the places where stopping is safe. A request that arrives in the very moment a call
 ends may be swallowed by the SDK; the flag is looked at again before each call, and nothing is lost but that moment.
 
-Only ``CancelledError`` is caught. When the worker evicts a workflow from its cache, the SDK ends each wait with an error
-of its own that is no ``Exception``, and that one must pass.
+Only ``CancelledError`` is caught. When the worker evicts a workflow from its cache, the SDK ends each wait with an
+error of its own that is no ``Exception``, and that one must pass.
 """
 
 import asyncio

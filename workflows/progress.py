@@ -1,7 +1,9 @@
 """What a run knows of itself, and shows: its steps, its state, its questions (SPEC 4.7, 12.4)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
+from pydantic import JsonValue
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
@@ -40,7 +42,8 @@ class Progress:
         self.run = run_id(given.session, given.number)
         self.words = words(given.language)
         self.rulebook = Rulebook.model_validate(given.rulebook)
-        self.record = Record(RecordState.model_validate(given.record) if given.record else None)
+        known = RecordState.model_validate(given.record) if given.record else None
+        self.record = Record(known, rulebook=self.rulebook)
         self.questions = Questions(self.run)
         self.steps: list[Step] = []
         self.text = ""
@@ -65,7 +68,7 @@ class Progress:
         """The step at ``position``, counted from 1."""
         return self.steps[position - 1]
 
-    def propose(self, tool: str, arguments: dict[str, object]) -> Step:
+    def propose(self, tool: str, arguments: Mapping[str, JsonValue]) -> Step:
         """Add the next step. Its session-wide number follows from the run's first one, so it never goes back."""
         contract = self.contract(tool)
         step = Step(

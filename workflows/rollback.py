@@ -108,12 +108,14 @@ class _Rollback:
         return self._progress.change(step, state=state, undo=undo)
 
     async def _try(self, step: Step, bound: _Bound, sent: int) -> tuple[Failure | None, int]:
-        """Send the undo until it is done or its tries are spent; return the failure, if any, and how often it was sent."""
+        """Send the undo until it is done or its tries are spent; return the failure, if any, and how often."""
         if bound.contract is None or bound.arguments is None:
             return bound.problem, sent
         for attempt in range(UNDO_TRIES):
             if attempt:
-                await self._cancellation.sleep_through(WAITS[attempt - 1], f"before {bound.contract.name} is tried again")
+                await self._cancellation.sleep_through(
+                    WAITS[attempt - 1], f"before {bound.contract.name} is tried again"
+                )
             sent += 1
             outcome = await self._sender.undo(step, bound.contract, bound.arguments, key=bound.key, attempt=sent)
             if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome):
@@ -173,7 +175,7 @@ class _Rollback:
         if contract is None or undo is None:
             return _Bound(problem=Failure(type="UndoToolMissing", message=self._undo_tool(step)))
         try:
-            arguments = bind_undo(contract, step.arguments, step.result)
+            arguments = bind_undo(contract, step.arguments, step.result, undo_tool=undo)
         except UnboundArgument as error:
             return _Bound(problem=Failure(type="UnboundArgument", message=str(error)))
         call = Call(
@@ -186,7 +188,11 @@ class _Rollback:
             undoes=step.number,
         )
         decision = check_undo(
-            progress.rulebook, call, undoes=call_event(step, progress.run), contract=contract, tools=progress.given.tools
+            progress.rulebook,
+            call,
+            undoes=call_event(step, progress.run),
+            contract=contract,
+            tools=progress.given.tools,
         )
         if decision.verdict != "allow":
             why = "; ".join(hit.why for hit in decision.hits)

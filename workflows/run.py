@@ -203,7 +203,7 @@ class RunWorkflow:
     def _stopped_outside(self) -> Stop:
         return Stop(self._progress.words.cancelled_outside())
 
-    # Handlers: synchronous and total
+    # What arrives from outside. Handlers are synchronous and total.
 
     @workflow.signal(name=ANSWER_SIGNAL, description="Answer a question: {question_id, answer, by, note}.")
     def answer(self, answer: object) -> None:
@@ -229,4 +229,3 @@ class RunWorkflow:
     @property
     def _questions(self) -> Questions:
         return self._progress.questions
-

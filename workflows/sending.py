@@ -130,5 +130,7 @@ def result_paths(contract: ToolContract) -> tuple[str, ...]:
     """Return the dotted paths of the result fields that a write's undo is bound to."""
     sources = (contract.undo.arguments or {}).values() if contract.undo else ()
     return tuple(
-        source.removeprefix("$result.") for source in sources if isinstance(source, str) and source.startswith("$result.")
+        source.removeprefix("$result.")
+        for source in sources
+        if isinstance(source, str) and source.startswith("$result.")
     )

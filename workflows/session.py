@@ -43,6 +43,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from ..contract.wording import words
     from ..rulebook.record import Record, RecordState
+    from ..rulebook.rules import Rulebook
     from .cancellation import Cancellation
     from .progress import call_event
     from .reading import read_turn
@@ -61,7 +62,7 @@ class SessionWorkflow:
     @workflow.init
     def __init__(self, state: SessionState) -> None:
         self._state = state
-        self._record = Record(RecordState.model_validate(state.tally) if state.tally else None)
+        self._record: Record | None = None
         self._cancellation = Cancellation()
         self._turn = asyncio.Lock()
         self._open: Plan | None = None
@@ -70,7 +71,7 @@ class SessionWorkflow:
         self._child: workflow.ChildWorkflowHandle[Any, Any] | None = None
 
     @workflow.run
-    async def run(self, state: SessionState) -> None:
+    async def run(self, _: SessionState) -> None:
         """Serve turns until it is time to continue as new."""
         self._show()
         while True:
@@ -78,13 +79,11 @@ class SessionWorkflow:
             if self._child is not None:
                 await self._see_to_the_end(self._child)
             elif self._may_continue_as_new():
-                workflow.continue_as_new(self._state.model_copy(update={"tally": self._tally()}))
+                workflow.continue_as_new(self._state)
 
     def _may_continue_as_new(self) -> bool:
         return (
-            not self._open_run
-            and workflow.all_handlers_finished()
-            and workflow.info().is_continue_as_new_suggested()
+            not self._open_run and workflow.all_handlers_finished() and workflow.info().is_continue_as_new_suggested()
         )
 
     # Turns
@@ -122,8 +121,9 @@ class SessionWorkflow:
             return Submitted(status="unread", text=plan.text, unread=plan.unread, language=plan.language)
         run = run_id(self._state.session, self._state.next_run)
         self._open, self._open_turn, self._open_run = plan, turn, run
+        self._record = self._record_as(plan)
         given = self._run_input(turn, plan)
-        # Numbers are used up before anything is started: a run that could not be started never lends its own to another.
+        # Numbers are used up before anything is started: a run that cannot be started never lends its own to another.
         self._state = self._state.model_copy(
             update={"next_run": self._state.next_run + 1, "next_step": self._state.next_step + len(plan.calls)}
         )
@@ -161,7 +161,7 @@ class SessionWorkflow:
             first_step=self._state.next_step,
             tools=plan.tools,
             rulebook=plan.rulebook,
-            record=self._tally(),
+            record=self._state.tally,
             facts=turn.facts,
             atomic=plan.atomic,
             attributes=turn.attributes,
@@ -186,8 +186,10 @@ class SessionWorkflow:
         self._show()
 
     def _close(self, view: RunView) -> None:
+        record = self._record or Record(None)
         for step in view.steps:
-            self._record.note(call_event(step, view.run))
+            record.note(call_event(step, view.run))
+        self._state = self._state.model_copy(update={"tally": record.state().model_dump(mode="json")})
         line = RecordLine(
             run=view.run, turn=view.turn, state=view.state, at=workflow.now(), text=view.text, steps=len(view.steps)
         )
@@ -216,8 +218,10 @@ class SessionWorkflow:
             kept = [*self._state.requests.items(), (turn.request_id, submitted)][-REQUESTS_KEPT:]
             self._state = self._state.model_copy(update={"requests": dict(kept)})
 
-    def _tally(self) -> dict[str, Any]:
-        return self._record.state().model_dump(mode="json")
+    def _record_as(self, plan: Plan) -> Record:
+        """Return the record so far, folded for what the plan's rulebook asks of it."""
+        known = RecordState.model_validate(self._state.tally) if self._state.tally else None
+        return Record(known, rulebook=Rulebook.model_validate(plan.rulebook))
 
     @workflow.update(name=LANGUAGE_UPDATE, description="The language turns are read in when a request names none.")
     def set_language(self, language: Language | None) -> Language | None:
@@ -240,4 +244,6 @@ class SessionWorkflow:
 
     def _show(self) -> None:
         now = f"Open: `{self._open_run}`" if self._open_run else "No run is open."
-        workflow.set_current_details(f"{self._state.user} with {self._state.agent}. {now} {len(self._state.record)} past.")
+        workflow.set_current_details(
+            f"{self._state.user} with {self._state.agent}. {now} {len(self._state.record)} past."
+        )

@@ -46,7 +46,9 @@ def reply_stopped(progress: Progress, stop: Stop, *, rolled_back: bool, abandone
                 [
                     (
                         step.tool,
-                        words.by_hand(step.undo.by) if step.undo and step.undo.by else words.undone_by(_undo_tool(step)),
+                        words.by_hand(step.undo.by)
+                        if step.undo and step.undo.by
+                        else words.undone_by(step.undo.tool if step.undo else ""),
                     )
                     for step in undone
                 ]

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from amends.contract.decision import Call, Decision
 from amends.contract.record import CallEvent
-from amends.contract.tool import Parameter, ToolContract, Undo
+from amends.contract.tool import Parameter, ToolContract, UndoBinding
 from amends.rulebook.check import check
 from amends.rulebook.record import Record
 from amends.rulebook.rules import (
@@ -44,7 +44,7 @@ TOOLS = {
             name="charge_card",
             writes=True,
             parameters=(ORDER, AMOUNT),
-            undo=Undo(tool="refund_card", arguments={"order_id": "$args.order_id", "amount": "$args.amount"}),
+            undo=UndoBinding(tool="refund_card", arguments={"order_id": "$args.order_id", "amount": "$args.amount"}),
         ),
         ToolContract(name="refund_card", writes=True, irreversible=True, parameters=(ORDER, AMOUNT)),
         ToolContract(

@@ -1,7 +1,7 @@
 """Undos: their bindings, and that nothing but the undo of that step is allowed."""
 
 import pytest
-from amends.contract.tool import Parameter, ToolContract, Undo
+from amends.contract.tool import Parameter, ToolContract, UndoBinding
 from amends.rulebook.rules import Never, Rulebook
 from amends.rulebook.undo import UnboundArgument, bind_undo, check_undo, resolve_undo
 
@@ -10,7 +10,7 @@ MONEY = {"order_id": "4411", "amount": "40.00"}
 
 
 def write(arguments, **more):
-    undo = Undo(tool="take_back", arguments=arguments)
+    undo = UndoBinding(tool="take_back", arguments=arguments)
     return ToolContract(name="put", writes=True, undo=undo, **more)
 
 
@@ -182,7 +182,7 @@ def test_the_short_form_binds_by_name(schema, bound):
             Parameter(name="note", required=False),
         ),
     )
-    assert resolve_undo(contract, undo_tool) == Undo(tool="take_back", arguments=bound)
+    assert resolve_undo(contract, undo_tool) == UndoBinding(tool="take_back", arguments=bound)
 
 
 def test_said_arguments_stay_as_they_are():

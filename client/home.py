@@ -1,0 +1,110 @@
+"""What an agent of this process stands on: the loaded agent file, a connection, perhaps a worker (SPEC 12.1).
+
+It is opened by the first call that needs it and closed once. The order of closing matters: the worker drains while the
+server still answers, then the connection is given up, which may stop the embedded server.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Self
+
+from ..contract.names import default_task_queue
+from ..tools.loader import LoadedAgent, load_agent
+from .connect import Connection, ConnectionSettings, connect
+from .place import Place
+
+__all__ = ["Home"]
+
+_QUEUE_VARIABLE = "AMENDS_TASK_QUEUE"
+
+
+class Home:
+    """The resources behind one `AsyncAgent`.
+
+    Args:
+        agent: the loaded agent.
+        settings: which server to use.
+        task_queue: the queue of the agent's workers; by default ``AMENDS_TASK_QUEUE``, then one named after the agent.
+        worker: whether to run a worker here; None for "with the embedded server only".
+    """
+
+    def __init__(
+        self,
+        agent: LoadedAgent,
+        settings: ConnectionSettings,
+        *,
+        task_queue: str | None = None,
+        worker: bool | None = None,
+    ) -> None:
+        self.agent = agent
+        self._settings = settings
+        self._task_queue = task_queue or os.environ.get(_QUEUE_VARIABLE) or default_task_queue(agent.name)
+        self._worker = worker
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+        self._place: Place | None = None
+
+    @classmethod
+    def of_file(
+        cls,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        context: Mapping[str, object] | None = None,
+        state: str | Path | None = None,
+        task_queue: str | None = None,
+        worker: bool | None = None,
+    ) -> Self:
+        """Load the agent file now, so that its mistakes are told now; connect later.
+
+        Raises:
+            FileMistakes: everything that is wrong with the file.
+        """
+        loaded = load_agent(path, agent=agent, context=context)
+        folder: Path | str | None = Path(state) if state is not None and str(state) != ":memory:" else state
+        settings = ConnectionSettings(state=folder, beside=Path(path).resolve().parent)
+        return cls(loaded, settings, task_queue=task_queue, worker=worker)
+
+    async def open(self) -> Place:
+        """Connect, and start what this process is to run; the same place every time.
+
+        Raises:
+            Unreachable: the server does not answer, or the embedded one cannot start.
+        """
+        if self._place is None:
+            async with self._opening:
+                if self._place is None:
+                    self._place = await self._settle_in()
+        return self._place
+
+    async def close(self) -> None:
+        """Close what was opened. A second call does nothing."""
+        async with self._opening:
+            self._place = None
+            await self._stack.aclose()
+
+    async def _settle_in(self) -> Place:
+        async with AsyncExitStack() as stack:
+            connection = await connect(self._settings)
+            stack.push_async_callback(connection.close)
+            place = self._place_of(connection)
+            wanted = connection.embedded is not None if self._worker is None else self._worker
+            if wanted:
+                # Only a process that runs a worker pays for loading one.
+                from ..worker.serving import serving  # noqa: PLC0415
+
+                await stack.enter_async_context(serving(connection.client, [self.agent], task_queue=self._task_queue))
+            self._stack = stack.pop_all()
+            return place
+
+    def _place_of(self, connection: Connection) -> Place:
+        return Place(
+            client=connection.client,
+            address=connection.client.service_client.config.target_host,
+            task_queue=self._task_queue,
+            attributes=connection.search_attributes,
+            ui_url=connection.embedded.ui_url if connection.embedded else None,
+        )

@@ -1,0 +1,52 @@
+"""A turn to a plan: read it, bring its calls into their one wire form, and pin what the run will need (SPEC 2.5, 3.5).
+
+Pure for one loaded agent: the same turn gives the same plan, and nothing is called.
+"""
+
+from ..contract.errors import BadArguments
+from ..contract.reading import Language, Unread
+from ..contract.run import PlannedCall
+from ..contract.session import Plan
+from ..contract.tool import ToolContract
+from ..contract.wording_unread import unread_sentence
+from .loader import LoadedAgent
+
+__all__ = ["plan_turn"]
+
+
+def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -> Plan:
+    """Return the plan of a turn, or a plan that says why the turn stays unread.
+
+    ``language`` None leaves the choice to the agent, and then to English (SPEC 2.2).
+    """
+    chosen = language or agent.language or "en"
+    reading = agent.selector(chosen).read(text)
+    if isinstance(reading, Unread):
+        return _unread(agent, reading, chosen)
+    calls: list[PlannedCall] = []
+    for call in reading.calls:
+        try:
+            arguments = agent.tools[call.tool].canonical(call.values)
+        except BadArguments as error:
+            bad = Unread(code="bad_value", language=chosen, at=call.span, detail={"why": str(error)})
+            return _unread(agent, bad, chosen)
+        calls.append(PlannedCall(tool=call.tool, arguments=arguments))
+    return Plan(
+        language=chosen,
+        calls=tuple(calls),
+        tools=_pinned(agent, [call.tool for call in calls]),
+        rulebook=agent.rulebook.model_dump(mode="json"),
+        atomic=agent.atomic,
+        asks=any(agent.tools[call.tool].contract.writes for call in calls),
+        digest=agent.digest,
+    )
+
+
+def _pinned(agent: LoadedAgent, names: list[str]) -> dict[str, ToolContract]:
+    """Return the contracts a run may need: its tools, and the tools that undo them where the agent has those."""
+    undos = [undo.tool for name in names if (undo := agent.tools[name].contract.undo) is not None]
+    return {name: agent.tools[name].contract for name in dict.fromkeys([*names, *undos]) if name in agent.tools}
+
+
+def _unread(agent: LoadedAgent, unread: Unread, language: Language) -> Plan:
+    return Plan(language=language, unread=unread, text=unread_sentence(unread), digest=agent.digest)
