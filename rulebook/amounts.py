@@ -16,25 +16,26 @@ def exact_number(value: object) -> Decimal | None:
     underscores, and numbers with more than 64 digits on either side of the point.
     """
     if type(value) is str:
-        if len(value) > 2 * _MOST_DIGITS or not value.isascii() or "_" in value or value != value.strip():
+        if len(value) > _MOST_DIGITS or not value.isascii() or "_" in value or value != value.strip():
             return None
         try:
             number = Decimal(value)
         except InvalidOperation:
             return None
+        if "e" not in value and "E" not in value:  # so short a text without exponent is within the bounds
+            return number if number.is_finite() else None
     elif type(value) is int:
         if value.bit_length() > 3 * _MOST_DIGITS:
             return None
-        number = Decimal(value)
+        return Decimal(value)
     elif isinstance(value, Decimal):
         number = value
     else:
         return None
-    if not number.is_finite():
-        return None
     exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)
-    return number if exponent >= -_MOST_DIGITS and number.adjusted() < _MOST_DIGITS else None
+    if not isinstance(exponent, int) or exponent < -_MOST_DIGITS or number.adjusted() >= _MOST_DIGITS:
+        return None
+    return number
 
 
 def exact_sum(left: Decimal, right: Decimal) -> Decimal:

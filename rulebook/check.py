@@ -12,39 +12,18 @@ is taken on the strict side:
 """
 
 from collections.abc import Mapping
-from decimal import Decimal
 
-from ..contract.canonical import decimal_text
 from ..contract.decision import Call, Decision, Hit
 from ..contract.tool import ToolContract
-from .amounts import exact_number, exact_sum
-from .conditions import holds
+from .conditions import Test
 from .record import Record
-from .rules import (
-    SEMANTICS,
-    After,
-    AtMost,
-    Confirm,
-    ConfirmAfter,
-    Never,
-    NotAfter,
-    Requires,
-    Rule,
-    Rulebook,
-    Unconfirmed,
-)
+from .rules import SEMANTICS, Rulebook
 from .verdict import argument_hits, decide, refusal
 
 __all__ = ["UnknownSemantics", "check"]
 
 _NOTHING_RESERVED: Mapping[str, bool] = {}
-_PERIOD_WORDS = {
-    "run": "run",
-    "session": "session",
-    "day": "day",
-    "user_day": "user and day",
-    "all_day": "day over all users",
-}
+_WRITE_CONFIRMED = Hit(rule="writes", effect="confirm", why="a write is confirmed by a person")
 
 
 class UnknownSemantics(Exception):  # noqa: N818 - it names the condition
@@ -81,92 +60,15 @@ def check(
     hits = argument_hits(contract, call)
     if call.undoes is not None:
         hits.append(refusal("undo", "an undo is checked against the step it undoes"))
-    waived = not rulebook.confirm_writes
-    for rule in rulebook.of(call.tool):
-        applies = True if rule.when is None else holds(rule.when, call.arguments, facts)
-        if isinstance(rule, Unconfirmed):
-            waived = waived or applies is True
-        elif applies is not False:
-            hits.extend(_hits_of(rule, call, facts, record, reserved))
-    if contract.writes and not waived:
-        hits.append(Hit(rule="writes", effect="confirm", why="a write is confirmed by a person"))
+    rulings, waivers = rulebook.ready(call.tool)
+    for ruling in rulings:
+        hit = ruling(call, facts, record, reserved)
+        if hit is not None:
+            hits.append(hit)
+    if contract.writes and rulebook.confirm_writes and not _waived(waivers, call, facts):
+        hits.append(_WRITE_CONFIRMED)
     return decide(rulebook, call, hits)
 
 
-def _hits_of(
-    rule: Rule, call: Call, facts: Mapping[str, object], record: Record, reserved: Mapping[str, bool]
-) -> list[Hit]:
-    match rule:
-        case Requires():
-            missing = [fact for fact in rule.facts if facts.get(fact) is not True]
-            return _refused(rule, f"{call.tool} requires {_list(missing)}") if missing else []
-        case Never():
-            return _refused(rule, f"{call.tool} is never allowed{_given(rule)}")
-        case Confirm():
-            return _confirmed(rule, f"a person confirms {call.tool}{_given(rule)}")
-        case After():
-            missing = [tool for tool in rule.tools if not _has_run(rule, tool, call, record)]
-            same = f" with the same {_list(rule.same)}" if rule.same else ""
-            return _refused(rule, f"{call.tool} comes after {_list(missing)}{same}") if missing else []
-        case NotAfter():
-            sent = [tool for tool in rule.tools if record.was_sent(tool)]
-            return _refused(rule, f"{call.tool} does not come after {_list(sent)}") if sent else []
-        case ConfirmAfter():
-            sent = [tool for tool in rule.tools if record.was_sent(tool)]
-            return _confirmed(rule, f"a person confirms {call.tool} after {_list(sent)}") if sent else []
-        case AtMost():
-            why = _over_cap(rule, call, record, reserved)
-            return _refused(rule, why) if why else []
-        case Unconfirmed():
-            return []
-
-
-def _has_run(rule: After, tool: str, call: Call, record: Record) -> bool:
-    if not rule.same:
-        return record.has_run(tool)
-    return record.has_run_with(tool, rule.same, call.arguments) is True
-
-
-def _over_cap(rule: AtMost, call: Call, record: Record, reserved: Mapping[str, bool]) -> str:
-    """Return why the call does not fit under the cap, or nothing."""
-    period = _PERIOD_WORDS[rule.per]
-    amount: Decimal | None = None
-    if rule.total is not None:
-        amount = exact_number(call.arguments.get(rule.total))
-        if amount is None or amount < 0:
-            return f"{rule.total} of {call.tool} has no amount that can be added up"
-    if rule.per == "user_day" or rule.per == "all_day":  # noqa: PLR1714 - the form that narrows the type
-        if reserved.get(rule.id) is True:
-            return ""
-        return f"the cap of {call.tool} per {period} has no room left, or could not be asked"
-    if rule.calls is not None:
-        calls = record.calls(call.tool, rule.per, run=call.run, day=call.day)
-        if calls is None:
-            return f"the record no longer counts the calls of {call.day}"
-        if calls + 1 > rule.calls:
-            return f"at most {rule.calls} of {call.tool} per {period}, {calls} so far"
-    if amount is not None and rule.total is not None and rule.limit is not None:
-        total = record.total(call.tool, rule.total, rule.per, run=call.run, day=call.day)
-        if total is None:
-            return f"the record cannot tell the total {rule.total} of {call.tool} per {period}"
-        reached = exact_sum(total, amount)
-        if reached > rule.limit:
-            sums = f"would reach {decimal_text(reached)}, and {decimal_text(rule.limit)} is the most per {period}"
-            return f"{rule.total} of {call.tool} {sums}"
-    return ""
-
-
-def _refused(rule: Rule, why: str) -> list[Hit]:
-    return [Hit(rule=rule.id, effect="refuse", why=rule.say or why, origin=rule.origin)]
-
-
-def _confirmed(rule: Rule, why: str) -> list[Hit]:
-    return [Hit(rule=rule.id, effect="confirm", why=rule.say or why, origin=rule.origin)]
-
-
-def _given(rule: Rule) -> str:
-    return "" if rule.when is None else " with these arguments and facts"
-
-
-def _list(names: list[str] | tuple[str, ...]) -> str:
-    return ", ".join(names)
+def _waived(waivers: tuple[Test, ...], call: Call, facts: Mapping[str, object]) -> bool:
+    return any(test(call.arguments, facts) is True for test in waivers)

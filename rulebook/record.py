@@ -23,13 +23,15 @@ rulebook did not ask, about a tool that was called since, is unknown until the r
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal, Self
 
 from ..contract.canonical import canonical_json
 from ..contract.model import Wire
 from ..contract.record import CallEvent
 from .amounts import exact_number, exact_sum
-from .rules import After, AtMost, Rulebook
+from .effects import After, AtMost
+from .rules import Rulebook
 from .steps import StepBook, standing_of
 
 __all__ = ["Record", "RecordState"]
@@ -234,10 +236,12 @@ def _scope(window: Window, run: str, day: str) -> str:
             return f"day {day}"
 
 
+@lru_cache(maxsize=1024)
 def _total_question(tool: str, argument: str) -> str:
     return f"{tool} total {argument}"
 
 
+@lru_cache(maxsize=1024)
 def _values_question(tool: str, names: tuple[str, ...]) -> str:
     return f"{tool} same {','.join(names)}"
 
@@ -253,17 +257,16 @@ def _questions(rulebook: Rulebook) -> Iterable[tuple[str, str]]:
 
 
 def _values_key(arguments: Mapping[str, object], names: tuple[str, ...]) -> str | None:
-    values = [_one_text(arguments.get(name)) for name in names]
+    """One text for the values of these arguments; an order number said as text and one said as a number are the same.
+
+    None when a value is missing or has no exact form: such values are not the same as any.
+    """
+    values = [str(value) if type(value) is int else value for value in map(arguments.get, names)]
     if None in values:
         return None
+    if len(values) == 1 and isinstance(values[0], str) and values[0].isascii():
+        return f'["{values[0]}"]'
     try:
         return canonical_json(values)
     except (TypeError, ValueError):
         return None
-
-
-def _one_text(value: object) -> object:
-    """An order number said as text and one said as a number are the same order."""
-    if type(value) is int:
-        return str(value)
-    return value

@@ -1,8 +1,9 @@
 """How hits become a decision, and what exactly a person approves (SPEC 3.1)."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
-from ..contract.canonical import sha256
+from ..contract.canonical import canonical_json, sha256
 from ..contract.decision import Call, Decision, Hit, Verdict
 from ..contract.tool import ToolContract
 from .rules import Rulebook
@@ -18,15 +19,12 @@ def call_digest(rulebook: Rulebook, call: Call) -> str:
     Raises:
         TypeError, ValueError: the arguments have no canonical form.
     """
-    return sha256(
-        {
-            "tool": call.tool,
-            "arguments": call.arguments,
-            "step": call.step,
-            "undoes": call.undoes,
-            "rulebook": rulebook.hash,
-        }
+    # The canonical JSON of an object of these five keys, written at once: a digest is half the cost of a check.
+    text = (
+        f'{{"arguments":{canonical_json(call.arguments)},"rulebook":"{rulebook.hash}","step":{call.step},'
+        f'"tool":{canonical_json(call.tool)},"undoes":{"null" if call.undoes is None else call.undoes}}}'
     )
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def decide(rulebook: Rulebook, call: Call, hits: Sequence[Hit]) -> Decision:

@@ -4,6 +4,7 @@ import random
 from decimal import Decimal
 
 import pytest
+from amends.contract.record import CallEvent
 from amends.rulebook.record import Record, RecordState
 from amends.rulebook.rules import After, AtMost, Rulebook
 from amends.rulebook.steps import StepRanges
@@ -90,7 +91,7 @@ def test_a_record_that_travelled_is_the_same_record(shop):
         for _ in range(400)
     ]  # fmt: skip
     # A step keeps its tool, its arguments, its run and its day, whatever becomes known of it.
-    first = {}
+    first: dict[int, CallEvent] = {}
     events = [first.setdefault(e.step, e).model_copy(update={"outcome": e.outcome, "undone": e.undone}) for e in events]
     whole = Record.of(events, rulebook=RULEBOOK)
     hops = Record(rulebook=RULEBOOK)

@@ -4,6 +4,7 @@ import pytest
 from amends.contract.tool import Parameter, ToolContract, UndoBinding
 from amends.rulebook.rules import Never, Rulebook
 from amends.rulebook.undo import UnboundArgument, bind_undo, check_undo, resolve_undo
+from pydantic import JsonValue
 
 REFUSES_ALL = Rulebook(rules=(Never(id="no", actions=("*",)),))
 MONEY = {"order_id": "4411", "amount": "40.00"}
@@ -105,8 +106,8 @@ def test_an_irreversible_write_has_no_undo(shop):
     ],
 )
 def test_a_source_is_an_argument_a_field_or_a_plain_value(source, value):
-    arguments = {"order_id": "4411", "box": {"size": 3}}
-    result = {"id": "ch_1", "paid": 40.1, "lines": [{"sku": "A"}], "null": None}
+    arguments: dict[str, JsonValue] = {"order_id": "4411", "box": {"size": 3}}
+    result: JsonValue = {"id": "ch_1", "paid": 40.1, "lines": [{"sku": "A"}], "null": None}
     assert bind_undo(write({"it": source}), arguments, result) == {"it": value}
 
 
