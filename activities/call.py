@@ -18,7 +18,7 @@ from datetime import timedelta
 from typing import cast
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from ..contract.errors import BadArguments
 from ..contract.outcome import Failure, Outcome, ToolRequest
@@ -39,8 +39,14 @@ def tool_activity(tool: Tool, threads: Executor) -> Callable[[ToolRequest], Awai
         if outcome.status == "done":
             return outcome
         failure = outcome.failure or Failure(type="Error")
+        # A tool that says no is everyday; a call nobody knows the outcome of is worth a warning in the worker's log.
+        doubt = outcome.status == "in_doubt"
         raise ApplicationError(
-            failure.message or failure.type, outcome.model_dump(mode="json"), type=failure.type, non_retryable=True
+            failure.message or failure.type,
+            outcome.model_dump(mode="json"),
+            type=failure.type,
+            non_retryable=True,
+            category=ApplicationErrorCategory.UNSPECIFIED if doubt else ApplicationErrorCategory.BENIGN,
         )
 
     return call
@@ -66,7 +72,7 @@ async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outco
     except asyncio.CancelledError as error:
         return outcome_of_raised(error, worker_lost=activity.is_cancelled() or activity.is_worker_shutdown())
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
-        activity.logger.debug("the tool raised", exc_info=error)
+        activity.logger.info("%s raised", request.tool, exc_info=error)
         return outcome_of_raised(error)
     finally:
         reports.cancel()

@@ -49,12 +49,12 @@ def test_a_time_without_a_zone_is_refused() -> None:
         canonical_json(dt.datetime(2026, 3, 5))  # noqa: DTZ001
 
 
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=4))
+@given(st.decimals(min_value=-(10**12), max_value=10**12, places=4))
 def test_decimal_text_is_exact_and_does_not_depend_on_trailing_zeros(value: Decimal) -> None:
     text = decimal_text(value)
     assert Decimal(text) == value
     assert "E" not in text
-    assert decimal_text(value * 1) == decimal_text(value.quantize(Decimal("0.0000001"))) == text
+    assert decimal_text(value.quantize(Decimal("0.0000001"))) == text
 
 
 def test_a_digest_does_not_depend_on_the_order_of_keys_or_on_the_spelling_of_an_amount() -> None:

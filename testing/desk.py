@@ -1,0 +1,73 @@
+"""A desk: a server, a worker and an agent for the length of a test."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from ..client.agent import AsyncAgent
+from ..client.home import Home
+from ..client.place import Place
+from ..contract.question import AnswerWord
+from ..contract.reply import Reply
+from ..tools.loader import LoadedAgent
+from ..worker.serving import make_worker
+
+__all__ = ["Desk", "open_desk"]
+
+
+class Desk(AsyncAgent):
+    """An agent whose questions a test can answer in one line."""
+
+    async def order(self, turn: str, *answers: AnswerWord, user: str = "u-17", by: str | None = None) -> Reply:
+        """Give a turn and answer its questions in order; the last answer goes on for all that follow.
+
+        With no answers, everything that can be approved is approved.
+
+        Raises:
+            AssertionError: a question is open that the next answer does not fit.
+        """
+        reply = await self.chat(turn, user=user)
+        given = list(answers) or ["approve"]
+        while reply.waiting:
+            word = given.pop(0) if len(given) > 1 else given[0]
+            if word not in reply.waiting[0].answers:
+                raise AssertionError(f"{word!r} does not answer {reply.waiting[0].text!r}")
+            reply = await self.answer(user, word, by=by)
+        return reply
+
+
+class _Fixed(Home):
+    """A home whose server belongs to somebody else."""
+
+    def __init__(self, agent: LoadedAgent, place: Place) -> None:
+        self.agent = agent
+        self._given = place
+
+    async def open(self) -> Place:
+        return self._given
+
+    async def close(self) -> None:
+        return
+
+
+@asynccontextmanager
+async def open_desk(
+    client: Client, agent: LoadedAgent, *, task_queue: str, attributes: bool = True, workers: Sequence[Worker] | None = None
+) -> AsyncIterator[Desk]:
+    """Serve ``agent`` on a queue of the given server while the block lasts.
+
+    Args:
+        client: a client with pydantic's data converter.
+        agent: the agent, perhaps that of a `ToolBench`.
+        task_queue: a queue of its own, so that no other test's worker takes its tasks.
+        attributes: whether the server knows our search attributes.
+        workers: the workers to run; by default one made for the agent.
+    """
+    async with AsyncExitStack() as stack:
+        for worker in workers if workers is not None else [make_worker(client, [agent], task_queue=task_queue)]:
+            await stack.enter_async_context(worker)
+        address = client.service_client.config.target_host
+        place = Place(client=client, address=address, task_queue=task_queue, attributes=attributes)
+        yield Desk(_Fixed(agent, place), facts=agent.facts)
