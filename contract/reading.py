@@ -28,11 +28,16 @@ class Span(Wire):
 
 
 class Argument(Wire):
-    """One value read from a turn: a canonical string, an int, a bool or a list of those."""
+    """One value read from a turn: a canonical string, an int, a bool or a list of those.
+
+    ``by`` says what told which parameter it fills: its noun ("order 4411"), an introducer ("saying ..."), its bare
+    shape ("40.00"), a reference ("the same order"), or the answer to a question asked after the turn. ``span`` is where
+    the value stands; an answer stands in no place of the turn.
+    """
 
     value: JsonValue
     kind: KindName
-    by: Literal["noun", "introducer", "bare", "same"]
+    by: Literal["noun", "introducer", "bare", "same", "answer"]
     span: Span | None = None
 
 
@@ -61,8 +66,12 @@ class Reading(Wire):
 
 
 class Unread(Wire):
-    """A turn that was not read: a code, the place, and what would help. ``near`` is named, never applied.
+    """A turn that was not read: a code, the place, and what would help.
 
+    ``near`` holds known words like the unknown one; they are named, never applied. ``missing`` holds what a call lacks,
+    as ``tool.parameter``, or ``tool.object`` under the code ``missing_object``. ``partial`` is that call as far as it
+    was read, if only one call is possible: with one missing parameter a caller may ask for its value and complete the
+    turn. ``readings`` are the lists of calls an ambiguous turn could mean, each call written as ``tool(name=value)``.
     ``detail`` holds what a sentence for the code needs: the character of ``odd_character``, the wanted currency.
     """
 
@@ -72,5 +81,6 @@ class Unread(Wire):
     text: str = ""
     near: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    partial: ReadCall | None = None
     readings: tuple[tuple[str, ...], ...] = ()
     detail: Mapping[str, str] = {}
