@@ -1,0 +1,233 @@
+"""``agent.yaml``: what a person may write in it, read into frozen models with a line for every mistake (SPEC 1.4)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, JsonValue, StringConstraints
+
+from ..contract.mistakes import FileMistake, FileMistakes
+from ..contract.model import Stated
+from ..contract.reading import Language
+from ..contract.stated import read_stated
+from ..contract.tool import Origin, ToolName, UndoBinding
+from ..contract.yaml12 import Places, YamlPath, YamlValue, load_yaml
+from .declaration import Declaration
+
+__all__ = ["AgentFile", "AgentWords", "Entry", "Source", "read_agent_file"]
+
+AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,62}$")]
+
+_SOURCES: Final = ("python", "mcp", "openapi")
+_NOT_YET: Final[Mapping[str, str]] = {
+    "mcp": "this release cannot load the tools of an MCP server; wrap each in a function of a module",
+    "openapi": "this release cannot load the tools of an OpenAPI document; wrap each in a function of a module",
+    "ask": "this release cannot hand a turn to a model, so it cannot ask for that either; write refuse",
+    "model": "this release cannot hand a turn to a model; write refuse",
+    "clarify": "this release cannot ask for a missing value; take it away, and a turn that lacks one is asked again",
+}
+
+
+def _as_undo(value: object) -> object:
+    if value is None:
+        raise ValueError("an empty undo says nothing; write `undo: none` to say that nothing undoes it")
+    if isinstance(value, str):
+        return None if value == "none" else {"tool": value}
+    return value
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Names: TypeAlias = Annotated[tuple[ToolName, ...], BeforeValidator(_as_list)]
+
+
+class AgentWords(Stated):
+    """What the file says of one agent. ``model``, ``hands_off_to`` and ``privilege`` are kept and not used yet."""
+
+    model: str | None = None
+    tools: tuple[str, ...] = Field(min_length=1)
+    on_unread: Literal["refuse", "ask", "model"] = "refuse"
+    clarify: bool = False
+    hands_off_to: tuple[str, ...] = ()
+    privilege: int | str | None = None
+    language: Language | None = None
+
+
+class _UndoWords(Stated):
+    tool: ToolName
+    arguments: Mapping[str, JsonValue] | None = None
+
+
+class _ToolWords(Stated):
+    """What an entry under a tool's name may say. ``timeout`` is in seconds."""
+
+    writes: bool = False
+    undo: Annotated[_UndoWords | None, BeforeValidator(_as_undo)] = None
+    irreversible: bool = False
+    retry_safe: bool = False
+    reads_outside: bool = False
+    sends_out: bool = False
+    after: Names = ()
+    not_after: Names = ()
+    at_most: int | None = Field(default=None, ge=0)
+    timeout: Decimal | None = Field(default=None, gt=0)
+
+    @property
+    def declaration(self) -> Declaration:
+        """The same as a declaration that says only what was written."""
+        said: dict[str, object] = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.undo is not None:
+            said["undo"] = UndoBinding(tool=self.undo.tool, arguments=self.undo.arguments)
+        if (timeout := said.pop("timeout", None)) is not None:
+            said["timeout_ms"] = max(1, round(Decimal(str(timeout)) * 1000))
+        return Declaration.model_validate(said)
+
+
+class _FileWords(Stated):
+    agents: Mapping[AgentName, AgentWords] = Field(min_length=1)
+    tools: JsonValue
+    rulebook: str | None = None
+    runs: Literal["atomic", "independent"] = "atomic"
+    vocabulary: str | Mapping[Language, str] | None = None
+    language: Language | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place where tools come from: a module's dotted name, or the path of a ``.py`` file beside the agent file."""
+
+    target: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the file says of one tool, over what its decorator says."""
+
+    declaration: Declaration
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class AgentFile:
+    """An agent file, read and found free of mistakes in itself.
+
+    Attributes:
+        path: the file.
+        agents: by name, in file order.
+        sources: where the tools come from.
+        entries: by the name of the tool.
+        rulebook: the path of the rulebook as written, or None.
+        atomic: whether a failed run is undone.
+        vocabulary: the path of the vocabulary for each language; None stands for the language the vocabulary names.
+        language: what the file says of the language its turns are read in.
+        places: where everything in the file stands.
+    """
+
+    path: Path
+    agents: Mapping[str, AgentWords]
+    sources: tuple[Source, ...]
+    entries: Mapping[str, Entry]
+    rulebook: str | None
+    atomic: bool
+    vocabulary: Mapping[Language | None, str]
+    language: Language | None
+    places: Places
+
+
+def read_agent_file(path: Path) -> AgentFile:
+    """Read an agent file.
+
+    Raises:
+        FileMistakes: everything that is wrong in it, each with its line.
+    """
+    file = str(path)
+    try:
+        document = load_yaml(path.read_text(encoding="utf-8"), file=file)
+    except FileMistake as mistake:
+        raise FileMistakes([mistake]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = "there is no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read: {error}"
+        raise FileMistakes([FileMistake(why, Origin(file=file))]) from None
+    places = document.places
+    mistakes: list[FileMistake] = []
+    sources, entries = _read_tools(document.value, places, mistakes)
+    try:
+        words = read_stated(_FileWords, document.value, places)
+    except FileMistakes as found:
+        raise FileMistakes([*found.mistakes, *mistakes]) from None
+    mistakes += _not_yet(words, places)
+    if mistakes:
+        raise FileMistakes(mistakes)
+    return AgentFile(
+        path=path,
+        agents=words.agents,
+        sources=tuple(sources),
+        entries=entries,
+        rulebook=words.rulebook,
+        atomic=words.runs == "atomic",
+        vocabulary=_vocabulary(words.vocabulary),
+        language=words.language,
+        places=places,
+    )
+
+
+def _vocabulary(said: str | Mapping[Language, str] | None) -> Mapping[Language | None, str]:
+    if said is None:
+        return {}
+    return {None: said} if isinstance(said, str) else {language: path for language, path in said.items()}  # noqa: C416
+
+
+def _not_yet(words: _FileWords, places: Places) -> Iterator[FileMistake]:
+    for name, agent in words.agents.items():
+        at = ("agents", name)
+        if agent.on_unread != "refuse":
+            yield FileMistake(
+                f"on_unread: {agent.on_unread}: {_NOT_YET[agent.on_unread]}", places.of((*at, "on_unread"))
+            )
+        if agent.clarify:
+            yield FileMistake(f"clarify: {_NOT_YET['clarify']}", places.of((*at, "clarify")))
+
+
+def _read_tools(
+    document: YamlValue, places: Places, mistakes: list[FileMistake]
+) -> tuple[list[Source], dict[str, Entry]]:
+    """Read the sources and the entries by name; both may stand in one list, or as the keys of one mapping."""
+    sources: list[Source] = []
+    entries: dict[str, Entry] = {}
+    for path, value in _tool_items(document, places, mistakes):
+        name, origin = str(path[-1]), places.of(path)
+        if name == "python":
+            targets = value if isinstance(value, list) else [value]
+            sources += [Source(target, origin) for target in targets if isinstance(target, str)]
+            if not all(isinstance(target, str) for target in targets):
+                mistakes.append(FileMistake(f"python: {value!r} is no module; write `python: shop.tools`", origin))
+        elif name in _SOURCES:
+            mistakes.append(FileMistake(f"{name}: {_NOT_YET[name]}", origin))
+        elif name in entries:
+            mistakes.append(FileMistake(f"{name} has two entries; one is at {entries[name].origin}", origin))
+        else:
+            try:
+                entries[name] = Entry(read_stated(_ToolWords, value, places, path).declaration, origin)
+            except FileMistakes as found:
+                mistakes += found.mistakes
+    return sources, entries
+
+
+def _tool_items(
+    document: YamlValue, places: Places, mistakes: list[FileMistake]
+) -> Iterator[tuple[YamlPath, YamlValue]]:
+    tools = document.get("tools", []) if isinstance(document, dict) else []
+    parts: list[tuple[YamlPath, YamlValue]] = [(("tools",), tools)]
+    if isinstance(tools, list):
+        parts = [(("tools", index), item) for index, item in enumerate(tools)]
+    for path, item in parts:
+        if isinstance(item, dict):
+            yield from (((*path, name), value) for name, value in item.items())
+        else:
+            said = f"{item!r} is no source; write `- python: {item}`, or an entry `- {item}: {{writes: true}}`"
+            mistakes.append(FileMistake(said, places.of(path)))

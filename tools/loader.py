@@ -1,0 +1,203 @@
+"""Loading an agent: its file, its tools, its rulebook and its words, made into one frozen value (SPEC 1.4, 3.5)."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+from pydantic import JsonValue
+
+from ..contract.canonical import canonical_json, sha256
+from ..contract.errors import Ambiguous, NotFound
+from ..contract.mistakes import FileMistake, FileMistakes, nearest
+from ..contract.reading import Language, Reading, Unread
+from ..contract.tool import ToolContract
+from ..rulebook.rules import Rulebook
+from .agent_file import AgentFile, read_agent_file
+from .registry import collect_tools
+from .rulebook_file import load_rulebook
+from .tool import Tool
+from .vocabulary_file import VocabularyFile, read_vocabulary_file
+
+__all__ = ["CompileSelector", "LoadedAgent", "Selector", "load_agent"]
+
+
+class Selector(Protocol):
+    """Reads turns in one language, with the words of one agent."""
+
+    def read(self, turn: str, today: dt.date | None = None) -> Reading | Unread:
+        """Read a turn. ``today`` is what "today" means, if the turn may say it."""
+
+
+CompileSelector: TypeAlias = Callable[[Language, Sequence[ToolContract], VocabularyFile | None], Selector]
+"""Makes a selector from a language, the contracts of an agent's tools, and its vocabulary in that language."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedAgent:
+    """One agent, ready to be run and never changed: a changed file is another agent, with another digest.
+
+    Attributes:
+        name: its name in the file.
+        file: the agent file, as it was named.
+        model: its model, kept and not used yet.
+        tools: the tools it may call, by name, in the order the file lists them.
+        rulebook: the rules its calls are checked by.
+        facts: what the host says of this deployment, such as ``{"card_on_file": True}``.
+        atomic: whether a failed run is undone.
+        on_unread: what becomes of a turn that was not read.
+        language: the language its turns are read in when neither the request nor the session names one.
+        vocabularies: its own words, by language.
+    """
+
+    name: str
+    file: Path
+    model: str | None
+    tools: Mapping[str, Tool]
+    rulebook: Rulebook
+    facts: Mapping[str, JsonValue]
+    atomic: bool
+    on_unread: Literal["refuse", "ask", "model"]
+    language: Language
+    vocabularies: Mapping[Language, VocabularyFile]
+    compile_selector: CompileSelector
+    _selectors: dict[Language, Selector] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def contracts(self) -> Mapping[str, ToolContract]:
+        """The contracts of its tools, by name."""
+        return {name: tool.contract for name, tool in self.tools.items()}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that decides what a turn becomes: contracts, rulebook, vocabularies, and ``runs``."""
+        return sha256(
+            {
+                "contracts": {name: contract.digest for name, contract in self.contracts.items()},
+                "rulebook": self.rulebook.hash,
+                "vocabularies": {language: words.digest for language, words in self.vocabularies.items()},
+                "atomic": self.atomic,
+            }
+        )
+
+    def selector(self, language: Language | None = None) -> Selector:
+        """Return what reads this agent's turns in ``language``, made once; None is the agent's own language."""
+        wanted = language or self.language
+        if wanted not in self._selectors:
+            made = self.compile_selector(wanted, tuple(self.contracts.values()), self.vocabularies.get(wanted))
+            self._selectors[wanted] = made
+        return self._selectors[wanted]
+
+
+def load_agent(
+    path: str | Path,
+    *,
+    agent: str | None = None,
+    context: Mapping[str, JsonValue] | None = None,
+    compile_selector: CompileSelector,
+) -> LoadedAgent:
+    """Load an agent from its file.
+
+    Args:
+        path: the ``agent.yaml``.
+        agent: which of its agents; it may be left out when there is one.
+        context: facts of the host, for the rulebook.
+        compile_selector: what makes the agent's selectors.
+
+    Raises:
+        FileMistakes: everything that is wrong in the file, in the modules, the rulebook or the vocabulary it names.
+        Ambiguous: the file has several agents and none was named.
+        NotFound: it has no agent of that name.
+        TypeError, ValueError: the context is not plain exact data.
+    """
+    facts = dict(context or {})
+    canonical_json(facts)
+    file = read_agent_file(Path(path))
+    name = _choose(file, agent)
+    mistakes: list[FileMistake] = []
+    tools = _tools(file, mistakes)
+    vocabularies = _vocabularies(file, mistakes)
+    _check_agents(file, tools, mistakes)
+    words = file.agents[name]
+    own = {tool: tools[tool] for tool in words.tools if tool in tools}
+    rulebook = _rulebook(file, own, mistakes)
+    if mistakes:
+        raise FileMistakes(mistakes)
+    return LoadedAgent(
+        name=name,
+        file=file.path,
+        model=words.model,
+        tools=own,
+        rulebook=rulebook,
+        facts=facts,
+        atomic=file.atomic,
+        on_unread=words.on_unread,
+        language=words.language or file.language or _spoken(vocabularies),
+        vocabularies=vocabularies,
+        compile_selector=compile_selector,
+    )
+
+
+def _choose(file: AgentFile, agent: str | None) -> str:
+    names = tuple(file.agents)
+    if agent is None and len(names) > 1:
+        said = f"{file.path} has {len(names)} agents: {', '.join(names)}."
+        raise Ambiguous("several_agents", said, f"Name one, such as agent={names[0]!r}.", choices=names)
+    if agent is not None and agent not in names:
+        near = nearest(agent, names)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"It has {', '.join(names)}."
+        raise NotFound("no_such_agent", f"{file.path} has no agent {agent!r}.", hint)
+    return agent or names[0]
+
+
+def _tools(file: AgentFile, mistakes: list[FileMistake]) -> dict[str, Tool]:
+    try:
+        return collect_tools(file.sources, file.entries, folder=file.path.parent)
+    except FileMistakes as found:
+        mistakes += found.mistakes
+        return {}
+
+
+def _check_agents(file: AgentFile, tools: Mapping[str, Tool], mistakes: list[FileMistake]) -> None:
+    """Refuse agents that list tools or agents which do not exist. Without tools, an earlier mistake says why."""
+    for name, words in file.agents.items():
+        for index, tool in enumerate(words.tools if tools else ()):
+            if tool not in tools:
+                said = f"agent {name} lists the tool {tool!r}, which no source offers"
+                at = file.places.of(("agents", name, "tools", index))
+                mistakes.append(FileMistake(said, at, nearest(tool, tools)))
+        for index, other in enumerate(words.hands_off_to):
+            if other not in file.agents:
+                said = f"agent {name} hands off to {other!r}, which is no agent of this file"
+                at = file.places.of(("agents", name, "hands_off_to", index))
+                mistakes.append(FileMistake(said, at, nearest(other, file.agents)))
+
+
+def _vocabularies(file: AgentFile, mistakes: list[FileMistake]) -> dict[Language, VocabularyFile]:
+    read: dict[Language, VocabularyFile] = {}
+    for language, said in file.vocabulary.items():
+        origin = file.places.of(("vocabulary",) if language is None else ("vocabulary", language))
+        try:
+            vocabulary = read_vocabulary_file(file.path.parent / said, language=language, origin=origin)
+        except FileMistake as mistake:
+            mistakes.append(mistake)
+        else:
+            read[vocabulary.language] = vocabulary
+    return read
+
+
+def _rulebook(file: AgentFile, own: Mapping[str, Tool], mistakes: list[FileMistake]) -> Rulebook:
+    path = file.path.parent / file.rulebook if file.rulebook is not None else None
+    try:
+        contracts = {name: tool.contract for name, tool in own.items()}
+        return load_rulebook(path, contracts, origin=file.places.of(("rulebook",)))
+    except FileMistake as mistake:
+        mistakes.append(mistake)
+        return Rulebook()
+
+
+def _spoken(vocabularies: Mapping[Language, VocabularyFile]) -> Language:
+    """The language of the one vocabulary there is; with none or several, English."""
+    return next(iter(vocabularies)) if len(vocabularies) == 1 else "en"
