@@ -40,9 +40,30 @@ def read_stated(model: type[_Read], value: YamlValue, places: Places, path: Yaml
     except ValidationError as error:
         mistakes: dict[YamlPath, FileMistake] = {}
         for found in error.errors(include_url=False):
-            at = (*path, *(part for part in found["loc"] if part != "[key]"))
+            at = (*path, *_written(value, found))
             mistakes.setdefault(at, _mistake(model, found, places, at))
-        raise FileMistakes(mistakes.values()) from None
+        raise FileMistakes(_deepest(mistakes)) from None
+
+
+def _written(value: YamlValue, found: ErrorDetails) -> Iterator[str | int]:
+    """Keep of an error's location what the document has there: not the names of a union's alternatives."""
+    here: object = value
+    for part in found["loc"]:
+        if isinstance(here, dict) and part in here:
+            here = here[str(part)]
+            yield part
+        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+            here = here[part]
+            yield part
+        elif found["type"] == "missing" and part == found["loc"][-1]:
+            yield part
+
+
+def _deepest(mistakes: Mapping[YamlPath, FileMistake]) -> Iterator[FileMistake]:
+    """Leave out what a union's other alternative says of a whole, where one says what is wrong inside it."""
+    for at, mistake in mistakes.items():
+        if not any(other[: len(at)] == at and other != at for other in mistakes):
+            yield mistake
 
 
 def _number(value: object) -> str:
@@ -66,12 +87,15 @@ def _mistake(model: type[Stated], found: ErrorDetails, places: Places, at: YamlP
             words = re.findall(r"'([^']*)'", str(found.get("ctx", {}).get("expected", "")))
             given = str(found["input"])
             return FileMistake(f"{said} is {given!r}; it is one of {', '.join(words)}", origin, nearest(given, words))
+        case "string_pattern_mismatch":
+            shape = found.get("ctx", {}).get("pattern", "")
+            return FileMistake(f"{said} is {found['input']!r}, which has not the shape {shape}", origin)
         case "value_error":
             return FileMistake(f"{said}: {found['msg'].removeprefix('Value error, ')}", origin)
         case "model_type":
             return FileMistake(f"{said} holds keys with values; {found['input']!r} has none", origin)
         case _:
-            way_out = found["msg"].replace("Input should", "it should")
+            way_out = found["msg"].replace("Input should", "it should").replace("array", "list")
             return FileMistake(f"{said} is {found['input']!r}; {way_out}", origin)
 
 

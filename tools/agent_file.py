@@ -1,12 +1,13 @@
 """``agent.yaml``: what a person may write in it, read into frozen models with a line for every mistake (SPEC 1.4)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from ..contract.mistakes import FileMistake, FileMistakes
 from ..contract.model import Stated
@@ -18,7 +19,6 @@ from .declaration import Declaration
 
 __all__ = ["AgentFile", "AgentWords", "Entry", "Source", "read_agent_file"]
 
-AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,62}$")]
 
 _SOURCES: Final = ("python", "mcp", "openapi")
 _NOT_YET: Final[Mapping[str, str]] = {
@@ -28,6 +28,15 @@ _NOT_YET: Final[Mapping[str, str]] = {
     "model": "this release cannot hand a turn to a model; write refuse",
     "clarify": "this release cannot ask for a missing value; take it away, and a turn that lacks one is asked again",
 }
+
+
+def _as_agent_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", name):
+        raise ValueError("a name is small letters, digits, - and _, a letter first, 63 at most")
+    return name
+
+
+AgentName = Annotated[str, AfterValidator(_as_agent_name)]
 
 
 def _as_undo(value: object) -> object:
@@ -229,5 +238,5 @@ def _tool_items(
         if isinstance(item, dict):
             yield from (((*path, name), value) for name, value in item.items())
         else:
-            said = f"{item!r} is no source; write `- python: {item}`, or an entry `- {item}: {{writes: true}}`"
+            said = f"{item!r} is no source; write `- python: {item or 'shop.tools'}`, or an entry with keys"
             mistakes.append(FileMistake(said, places.of(path)))

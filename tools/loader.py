@@ -121,7 +121,7 @@ def load_agent(
     vocabularies = _vocabularies(file, mistakes)
     _check_agents(file, tools, mistakes)
     words = file.agents[name]
-    own = {tool: tools[tool] for tool in words.tools if tool in tools}
+    own = {tool: tools[tool] for tool in words.tools if tool in tools} if tools is not None else {}
     rulebook = _rulebook(file, own, mistakes)
     if mistakes:
         raise FileMistakes(mistakes)
@@ -152,19 +152,19 @@ def _choose(file: AgentFile, agent: str | None) -> str:
     return agent or names[0]
 
 
-def _tools(file: AgentFile, mistakes: list[FileMistake]) -> dict[str, Tool]:
+def _tools(file: AgentFile, mistakes: list[FileMistake]) -> dict[str, Tool] | None:
     try:
         return collect_tools(file.sources, file.entries, folder=file.path.parent)
     except FileMistakes as found:
         mistakes += found.mistakes
-        return {}
+        return None
 
 
-def _check_agents(file: AgentFile, tools: Mapping[str, Tool], mistakes: list[FileMistake]) -> None:
-    """Refuse agents that list tools or agents which do not exist. Without tools, an earlier mistake says why."""
+def _check_agents(file: AgentFile, tools: Mapping[str, Tool] | None, mistakes: list[FileMistake]) -> None:
+    """Refuse agents that list tools or agents which do not exist. Where tools are None, an earlier mistake says why."""
     for name, words in file.agents.items():
-        for index, tool in enumerate(words.tools if tools else ()):
-            if tool not in tools:
+        for index, tool in enumerate(words.tools):
+            if tools is not None and tool not in tools:
                 said = f"agent {name} lists the tool {tool!r}, which no source offers"
                 at = file.places.of(("agents", name, "tools", index))
                 mistakes.append(FileMistake(said, at, nearest(tool, tools)))

@@ -32,9 +32,12 @@ def result_schema(function: Callable[..., object]) -> Mapping[str, JsonValue] | 
 
 
 class _RecordedSchema(GenerateJsonSchema):
-    """Says of numbers what the record holds: text that is a number."""
+    """Says of numbers what the record holds, text that is a number, and leaves out titles, which only repeat names."""
 
     ignored_warning_kinds: set[Any] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 -- pydantic's shape
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 -- pydantic's shape
+        return False
 
     def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:  # noqa: ARG002 -- pydantic's shape
         return {"type": "string", "format": "decimal"}

@@ -90,9 +90,10 @@ def wire_argument(value: object, *, money: bool = False) -> JsonValue:
 def wire_result(value: object) -> JsonValue:
     """Return the form in which a result is recorded. It never raises.
 
-    Decimals, and floats by their shortest spelling, become text; an object (mapping, pydantic model, dataclass, named
-    tuple) keeps its field names; sets are put in order; bytes become base64. Anything else becomes its ``repr`` without
-    memory addresses. Nesting beyond 60 levels and values beyond the 500,000th are left out, and say so.
+    Decimals, and floats by their shortest spelling, become text; an object (mapping, pydantic model, dataclass) keeps
+    its field names; a tuple, named or not, is a list; sets are put in order; bytes become base64. Anything else becomes
+    its ``repr`` without memory addresses. Nesting beyond 60 levels and values beyond the 500,000th are left out, and
+    say so.
     """
     return _ResultWriter().write(value, ())
 
@@ -157,8 +158,6 @@ def _fields(value: object) -> Mapping[object, object] | None:
         return {name: item for name, item in value.model_dump(mode="python", by_alias=False).items()}  # noqa: C416 -- typed
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return dict(zip(getattr(value, "_fields", ()), value, strict=True))
     return None
 
 

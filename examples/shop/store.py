@@ -8,14 +8,15 @@ agents or runs.
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["KeyReusedError", "Row", "Store", "World"]
+__all__ = ["KeyReusedError", "Row", "Store", "World", "main"]
 
 Row: TypeAlias = dict[str, str]
 World: TypeAlias = dict[str, dict[str, str | int | None]]
@@ -182,3 +183,35 @@ def _seed(connection: sqlite3.Connection) -> None:
     connection.executemany("INSERT INTO orders VALUES (?, ?, ?, ?)", _ORDERS)
     connection.executemany("INSERT INTO crm VALUES (?, 'open')", [(order[0],) for order in _ORDERS])
     connection.execute("INSERT INTO services VALUES ('provisioning', 1)")
+
+
+def _show(store: Store) -> str:
+    lines = [f"{'order':<8}{'charged':>10}  {'crm':<8}{'account':<20}{'receipts':>8}"]
+    lines += [
+        f"{order_id:<8}{said['charged']:>10}  {said['crm']:<8}{said['account'] or '-':<20}{said['receipts']:>8}"
+        for order_id, said in store.snapshot().items()
+    ]
+    lines.append(f"provisioning is {'up' if store.is_up('provisioning') else 'down'}")
+    lines += [f"{number}. {tool}" for number, tool in enumerate(store.calls(), 1)]
+    return "\n".join(lines)
+
+
+def main(words: Sequence[str]) -> int:
+    """Look at the shop, or change it: ``show``, ``provisioning up`` or ``down``, ``reset``. Others return 2."""
+    store = Store()
+    match words:
+        case [] | ["show"]:
+            pass
+        case ["provisioning", "up" | "down" as way]:
+            store.switch("provisioning", up=way == "up")
+        case ["reset"]:
+            store.reset()
+        case _:
+            sys.stderr.write("usage: python -m amends.examples.shop.store [show | provisioning up|down | reset]\n")
+            return 2
+    sys.stdout.write(f"{_show(store)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -7,10 +7,12 @@ Each passes its idempotency key on, so that a call sent twice takes effect once;
 import secrets
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, NamedTuple, overload
+from typing import Annotated, overload
 
 from amends import Kind, Refused, ToolContext, tool
+from pydantic import Field
 
 from .store import Row, Store
 
@@ -32,9 +34,11 @@ __all__ = [
 ]
 
 OrderId = Annotated[str, Kind("id", pattern=r"\d{3,10}")]
+Amount = Annotated[Decimal, Field(gt=0)]
 
 
-class Order(NamedTuple):
+@dataclass(frozen=True)
+class Order:
     """An order, and what the CRM says of it."""
 
     order_id: str
@@ -44,7 +48,8 @@ class Order(NamedTuple):
     status: str
 
 
-class Charge(NamedTuple):
+@dataclass(frozen=True)
+class Charge:
     """A charge that went through."""
 
     charge_id: str
@@ -52,21 +57,24 @@ class Charge(NamedTuple):
     amount: Decimal
 
 
-class CrmUpdate(NamedTuple):
+@dataclass(frozen=True)
+class CrmUpdate:
     """What the CRM said of an order before it was marked as paid."""
 
     order_id: str
     previous: str
 
 
-class Account(NamedTuple):
+@dataclass(frozen=True)
+class Account:
     """The account that was made for an order."""
 
     account_id: str
     order_id: str
 
 
-class Receipt(NamedTuple):
+@dataclass(frozen=True)
+class Receipt:
     """A receipt that went out."""
 
     receipt_id: str
@@ -77,14 +85,14 @@ class Receipt(NamedTuple):
 def get_order(order_id: OrderId, context: ToolContext) -> Order:
     """Look up an order."""
     store = _noted("get_order", context)
-    order = store.order(order_id)
-    if order is None:
+    row = store.order(order_id)
+    if row is None:
         raise Refused(f"there is no order {order_id}")
-    return Order(**{**order, "total": Decimal(order["total"])})
+    return Order(row["order_id"], row["customer"], row["email"], Decimal(row["total"]), row["status"])
 
 
 @tool(writes=True, undo="refund_card", retry_safe=True)
-def charge_card(order_id: OrderId, amount: Decimal, context: ToolContext) -> Charge:
+def charge_card(order_id: OrderId, amount: Amount, context: ToolContext) -> Charge:
     """Charge the card on file for an order."""
 
     def charge(connection: sqlite3.Connection) -> Row:
@@ -101,7 +109,7 @@ def charge_card(order_id: OrderId, amount: Decimal, context: ToolContext) -> Cha
 
 
 @tool(writes=True, irreversible=True, retry_safe=True)
-def refund_card(charge_id: str, amount: Decimal, context: ToolContext) -> Charge:
+def refund_card(charge_id: str, amount: Amount, context: ToolContext) -> Charge:
     """Refund a charge."""
 
     def refund(connection: sqlite3.Connection) -> Row:
@@ -109,7 +117,7 @@ def refund_card(charge_id: str, amount: Decimal, context: ToolContext) -> Charge
         if row is None:
             raise Refused(f"there is no charge {charge_id}")
         refunded = Decimal(row["refunded"]) + amount
-        if amount <= 0 or refunded > Decimal(row["amount"]):
+        if refunded > Decimal(row["amount"]):
             raise Refused(f"of {charge_id}, {row['amount']} was charged and {row['refunded']} refunded: not {amount}")
         connection.execute("UPDATE charges SET refunded = ? WHERE charge_id = ?", (str(refunded), charge_id))
         return {"charge_id": charge_id, "order_id": row["order_id"], "amount": str(amount)}
