@@ -51,13 +51,16 @@ def send_receipt(order_id: OrderId) -> None:
     """Send the receipt."""
 
 
+def hand_on(look: Callable[[str], dict[str, str]], charging: Awaitable[Charge]) -> None:
+    """Take a sync tool and what an async one gives."""
+
+
 def keeps_the_signature(context: ToolContext) -> None:
     """A decorated function has the type it had before."""
     assert_type(get_order("4411"), dict[str, str])
-    charging: Awaitable[Charge] = charge_card("4411", Decimal(40), context=context)
-    takes_text: Callable[[str], dict[str, str]] = get_order
+    hand_on(get_order, charge_card("4411", Decimal(40), context=context))
     label(remove="vip")
-    takes_number: Callable[[int], dict[str, str]] = get_order  # type: ignore[assignment]
+    hand_on(label, save_draft("x"))  # type: ignore[arg-type, func-returns-value]
     get_order(4411)  # type: ignore[arg-type]
     label(colour="red")  # type: ignore[call-arg]
     charge_card("4411", "40.00", context=context)  # type: ignore[arg-type, unused-coroutine]
