@@ -20,6 +20,7 @@ from .registry import collect_tools
 from .rulebook_file import load_rulebook
 from .tool import Tool
 from .vocabulary_file import VocabularyFile, read_vocabulary_file
+from .wire import wire_argument
 
 __all__ = ["CompileSelector", "LoadedAgent", "Selector", "load_agent"]
 
@@ -95,8 +96,8 @@ def load_agent(
     path: str | Path,
     *,
     agent: str | None = None,
-    context: Mapping[str, JsonValue] | None = None,
-    compile_selector: CompileSelector,
+    context: Mapping[str, object] | None = None,
+    compile_selector: CompileSelector | None = None,
 ) -> LoadedAgent:
     """Load an agent from its file.
 
@@ -104,7 +105,7 @@ def load_agent(
         path: the ``agent.yaml``.
         agent: which of its agents; it may be left out when there is one.
         context: facts of the host, for the rulebook.
-        compile_selector: what makes the agent's selectors.
+        compile_selector: what makes the agent's selectors, if not our own.
 
     Raises:
         FileMistakes: everything that is wrong in the file, in the modules, the rulebook or the vocabulary it names.
@@ -112,8 +113,8 @@ def load_agent(
         NotFound: it has no agent of that name.
         TypeError, ValueError: the context is not plain exact data.
     """
-    facts = dict(context or {})
-    canonical_json(facts)
+    canonical_json(context or {})
+    facts = {name: wire_argument(value) for name, value in (context or {}).items()}
     file = read_agent_file(Path(path))
     name = _choose(file, agent)
     mistakes: list[FileMistake] = []
@@ -136,8 +137,12 @@ def load_agent(
         on_unread=words.on_unread,
         language=words.language or file.language or _spoken(vocabularies),
         vocabularies=vocabularies,
-        compile_selector=compile_selector,
+        compile_selector=compile_selector or _no_selector,
     )
+
+
+def _no_selector(language: Language, contracts: Sequence[ToolContract], vocabulary: VocabularyFile | None) -> Selector:
+    raise NotImplementedError(f"no selector was given to read turns in {language}; pass compile_selector to load_agent")
 
 
 def _choose(file: AgentFile, agent: str | None) -> str:

@@ -60,7 +60,7 @@ def keeps_the_signature(context: ToolContext) -> None:
     assert_type(get_order("4411"), dict[str, str])
     hand_on(get_order, charge_card("4411", Decimal(40), context=context))
     label(remove="vip")
-    hand_on(label, save_draft("x"))  # type: ignore[arg-type, func-returns-value]
+    hand_on(label, save_draft("x"))  # type: ignore[arg-type]
     get_order(4411)  # type: ignore[arg-type]
     label(colour="red")  # type: ignore[call-arg]
     charge_card("4411", "40.00", context=context)  # type: ignore[arg-type, unused-coroutine]
