@@ -1,39 +1,28 @@
 """Loading an agent: its file, its tools, its rulebook and its words, made into one frozen value (SPEC 1.4, 3.5)."""
 
-import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal
 
 from pydantic import JsonValue
 
 from ..contract.canonical import canonical_json, sha256
 from ..contract.errors import Ambiguous, NotFound
 from ..contract.mistakes import FileMistake, FileMistakes, nearest
-from ..contract.reading import Language, Reading, Unread
-from ..contract.tool import ToolContract
+from ..contract.reading import Language
+from ..contract.tool import Origin, ToolContract
 from ..rulebook.rules import Rulebook
 from .agent_file import AgentFile, read_agent_file
 from .registry import collect_tools
 from .rulebook_file import load_rulebook
 from .tool import Tool
+from .turns import CompileSelector, Selector, own_selector
 from .vocabulary_file import VocabularyFile, read_vocabulary_file
 from .wire import wire_argument
 
-__all__ = ["CompileSelector", "LoadedAgent", "Selector", "load_agent"]
-
-
-class Selector(Protocol):
-    """Reads turns in one language, with the words of one agent."""
-
-    def read(self, turn: str, today: dt.date | None = None) -> Reading | Unread:
-        """Read a turn. ``today`` is what "today" means, if the turn may say it."""
-
-
-CompileSelector: TypeAlias = Callable[[Language, Sequence[ToolContract], VocabularyFile | None], Selector]
-"""Makes a selector from a language, the contracts of an agent's tools, and its vocabulary in that language."""
+__all__ = ["LoadedAgent", "load_agent"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +52,7 @@ class LoadedAgent:
     on_unread: Literal["refuse", "ask", "model"]
     language: Language
     vocabularies: Mapping[Language, VocabularyFile]
-    compile_selector: CompileSelector
+    compile_selector: CompileSelector = own_selector
     _selectors: dict[Language, Selector] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -97,7 +86,7 @@ def load_agent(
     *,
     agent: str | None = None,
     context: Mapping[str, object] | None = None,
-    compile_selector: CompileSelector | None = None,
+    compile_selector: CompileSelector = own_selector,
 ) -> LoadedAgent:
     """Load an agent from its file.
 
@@ -126,7 +115,7 @@ def load_agent(
     rulebook = _rulebook(file, own, mistakes)
     if mistakes:
         raise FileMistakes(mistakes)
-    return LoadedAgent(
+    loaded = LoadedAgent(
         name=name,
         file=file.path,
         model=words.model,
@@ -137,12 +126,10 @@ def load_agent(
         on_unread=words.on_unread,
         language=words.language or file.language or _spoken(vocabularies),
         vocabularies=vocabularies,
-        compile_selector=compile_selector or _no_selector,
+        compile_selector=compile_selector,
     )
-
-
-def _no_selector(language: Language, contracts: Sequence[ToolContract], vocabulary: VocabularyFile | None) -> Selector:
-    raise NotImplementedError(f"no selector was given to read turns in {language}; pass compile_selector to load_agent")
+    _compile_own_words(loaded)
+    return loaded
 
 
 def _choose(file: AgentFile, agent: str | None) -> str:
@@ -188,9 +175,20 @@ def _vocabularies(file: AgentFile, mistakes: list[FileMistake]) -> dict[Language
             vocabulary = read_vocabulary_file(file.path.parent / said, language=language, origin=origin)
         except FileMistake as mistake:
             mistakes.append(mistake)
+        except FileMistakes as several:
+            mistakes += several.mistakes
         else:
             read[vocabulary.language] = vocabulary
     return read
+
+
+def _compile_own_words(agent: LoadedAgent) -> None:
+    """Compile what has words of its own, so that a vocabulary that does not go with the tools is found now."""
+    for language, words in agent.vocabularies.items():
+        try:
+            agent.selector(language)
+        except ValueError as error:
+            raise FileMistakes([FileMistake(str(error), Origin(file=str(words.path)))]) from error
 
 
 def _rulebook(file: AgentFile, own: Mapping[str, Tool], mistakes: list[FileMistake]) -> Rulebook:

@@ -1,44 +1,41 @@
 """The vocabulary files an agent file names: which language each is for, and what it says (SPEC 2.2)."""
 
-import hashlib
-import typing
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
+from ..contract.canonical import sha256
 from ..contract.mistakes import FileMistake, nearest
 from ..contract.reading import Language
+from ..contract.stated import read_stated
 from ..contract.tool import Origin
-from ..contract.yaml12 import Document, load_yaml
+from ..contract.yaml12 import load_yaml
+from ..selector.vocabulary_model import Vocabulary
 
 __all__ = ["VocabularyFile", "read_vocabulary_file"]
-
-_LANGUAGES: Final[tuple[Language, ...]] = typing.get_args(Language)
 
 
 @dataclass(frozen=True)
 class VocabularyFile:
-    """One vocabulary, not yet checked against tools: the selector does that when it is compiled.
+    """One vocabulary, not yet checked against tools: that is done when a selector is compiled with it.
 
     Attributes:
         path: the file, as it is named in messages.
         language: the language it is for.
-        text: its content as it was read.
+        vocabulary: what it says.
     """
 
     path: Path
     language: Language
-    text: str
+    vocabulary: Vocabulary
 
     @property
     def digest(self) -> str:
-        """SHA-256 of its content."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """SHA-256 of what it says; its layout and comments do not count."""
+        return sha256(self.vocabulary.model_dump(mode="json"))
 
 
 def read_vocabulary_file(path: Path, *, language: Language | None, origin: Origin) -> VocabularyFile:
-    """Read a vocabulary file as far as its language.
+    """Read a vocabulary file.
 
     Args:
         path: the file.
@@ -47,6 +44,7 @@ def read_vocabulary_file(path: Path, *, language: Language | None, origin: Origi
 
     Raises:
         FileMistake: there is no such file, it is no YAML, or it is for another language.
+        FileMistakes: unknown keys and values it cannot have.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -56,21 +54,9 @@ def read_vocabulary_file(path: Path, *, language: Language | None, origin: Origi
         why = "there is no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read ({error})"
         raise FileMistake(f"vocabulary {str(path)!r}: {why}", origin, near) from None
     document = load_yaml(text, file=str(path))
-    said = _own_language(document)
-    if language is not None and said is not None and said != language:
+    vocabulary = read_stated(Vocabulary, document.value or {}, document.places)
+    said = vocabulary.settings.language if "language" in vocabulary.settings.model_fields_set else None
+    if language is not None and said not in (None, language):
         at = document.places.of(("settings", "language"))
         raise FileMistake(f"settings.language is {said}, but {origin} names this file for {language}", at)
-    return VocabularyFile(path, language or said or "en", text)
-
-
-def _own_language(document: Document) -> Language | None:
-    settings = document.value.get("settings") if isinstance(document.value, Mapping) else None
-    said = settings.get("language") if isinstance(settings, Mapping) else None
-    for language in _LANGUAGES:
-        if said == language:
-            return language
-    if said is None:
-        return None
-    at = document.places.of(("settings", "language"))
-    known = ", ".join(_LANGUAGES)
-    raise FileMistake(f"settings.language is {said!r}; the languages are {known}", at, nearest(str(said), _LANGUAGES))
+    return VocabularyFile(path, language or said or "en", vocabulary)

@@ -1,0 +1,36 @@
+"""What reads an agent's turns: our selector, or another that a test or a host puts in its place (SPEC 2.1)."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from ..contract.reading import Language, Reading, Unread
+from ..contract.tool import ToolContract
+from ..selector.compiled import compile_selector
+from .vocabulary_file import VocabularyFile
+
+__all__ = ["CompileSelector", "Selector", "own_selector"]
+
+
+class Selector(Protocol):
+    """Reads turns in one language, with the words of one agent."""
+
+    def read(self, turn: str, *, today: dt.date | None = None) -> Reading | Unread:
+        """Read a turn completely, or say why it stays unread. ``today`` is what "today" means, if a turn may say it."""
+
+
+CompileSelector: TypeAlias = Callable[[Language, Sequence[ToolContract], VocabularyFile | None], Selector]
+"""Makes a selector from a language, the contracts of an agent's tools, and its vocabulary in that language.
+
+Raises ValueError when the tools or the vocabulary cannot be made into one.
+"""
+
+
+def own_selector(language: Language, contracts: Sequence[ToolContract], vocabulary: VocabularyFile | None) -> Selector:
+    """Make our selector.
+
+    Raises:
+        ValueError: the words of the tools or of the vocabulary cannot be made into one; the message says why.
+    """
+    words = vocabulary.vocabulary if vocabulary else None
+    return compile_selector(contracts, language=language, vocabulary=words)
