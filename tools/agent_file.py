@@ -47,11 +47,11 @@ def _as_undo(value: object) -> object:
     return value
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+def _as_names(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
 
 
-Names: TypeAlias = Annotated[tuple[ToolName, ...], BeforeValidator(_as_list)]
+Names: TypeAlias = Annotated[tuple[ToolName, ...], BeforeValidator(_as_names)]
 
 
 class AgentWords(Stated):

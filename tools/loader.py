@@ -13,10 +13,10 @@ from ..contract.errors import Ambiguous, NotFound
 from ..contract.mistakes import FileMistake, FileMistakes, nearest
 from ..contract.reading import Language
 from ..contract.tool import Origin, ToolContract
+from ..rulebook.files import load_rulebook
 from ..rulebook.rules import Rulebook
 from .agent_file import AgentFile, read_agent_file
 from .registry import collect_tools
-from .rulebook_file import load_rulebook
 from .tool import Tool
 from .turns import CompileSelector, Selector, own_selector
 from .vocabulary_file import VocabularyFile, read_vocabulary_file
@@ -112,7 +112,7 @@ def load_agent(
     _check_agents(file, tools, mistakes)
     words = file.agents[name]
     own = {tool: tools[tool] for tool in words.tools if tool in tools} if tools is not None else {}
-    rulebook = _rulebook(file, own, mistakes)
+    rulebook = _rulebook(file, tools, mistakes)
     if mistakes:
         raise FileMistakes(mistakes)
     loaded = LoadedAgent(
@@ -191,13 +191,21 @@ def _compile_own_words(agent: LoadedAgent) -> None:
             raise FileMistakes([FileMistake(str(error), Origin(file=str(words.path)))]) from error
 
 
-def _rulebook(file: AgentFile, own: Mapping[str, Tool], mistakes: list[FileMistake]) -> Rulebook:
-    path = file.path.parent / file.rulebook if file.rulebook is not None else None
+def _rulebook(file: AgentFile, tools: Mapping[str, Tool] | None, mistakes: list[FileMistake]) -> Rulebook:
+    """Read the rules. They may speak of every tool of the file, since its agents share them."""
+    paths = [file.path.parent / file.rulebook] if file.rulebook is not None else []
+    for path in paths:
+        if not path.is_file():
+            beside = (other.name for other in path.parent.iterdir()) if path.parent.is_dir() else ()
+            said = f"rulebook {str(file.rulebook)!r}: there is no such file"
+            mistakes.append(FileMistake(said, file.places.of(("rulebook",)), nearest(path.name, beside)))
+            return Rulebook()
+    if tools is None:
+        return Rulebook()
     try:
-        contracts = {name: tool.contract for name, tool in own.items()}
-        return load_rulebook(path, contracts, origin=file.places.of(("rulebook",)))
-    except FileMistake as mistake:
-        mistakes.append(mistake)
+        return load_rulebook(paths, tools={name: tool.contract for name, tool in tools.items()})
+    except FileMistakes as found:
+        mistakes += found.mistakes
         return Rulebook()
 
 

@@ -52,7 +52,7 @@ def read_vocabulary_file(path: Path, *, language: Language | None, origin: Origi
         beside = path.parent.glob("*.y*ml") if path.parent.is_dir() else ()
         near = nearest(path.name, (file.name for file in beside))
         why = "there is no such file" if isinstance(error, FileNotFoundError) else f"it cannot be read ({error})"
-        raise FileMistake(f"vocabulary {str(path)!r}: {why}", origin, near) from None
+        raise FileMistake(f"vocabulary {path.name!r}: {why}", origin, near) from None
     document = load_yaml(text, file=str(path))
     vocabulary = read_stated(Vocabulary, document.value or {}, document.places)
     said = vocabulary.settings.language if "language" in vocabulary.settings.model_fields_set else None

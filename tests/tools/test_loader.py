@@ -1,7 +1,6 @@
 """Loading an agent: what a good file gives, and that every mistake has its file, its line and a way out."""
 
 import datetime as dt
-import sys
 import textwrap
 from decimal import Decimal
 from pathlib import Path
@@ -177,17 +176,52 @@ def test_the_agent_may_be_left_out_only_when_there_is_one(folder):
         load(path, agent="dsk")
 
 
-def test_a_rule_file_without_rules_loads_and_one_with_rules_is_refused(folder):
+def test_rules_come_from_the_rule_file_and_from_the_words_of_the_tools(folder):
     text = GOOD + "rulebook: ./policy.co\n"
     path = write(folder, agent__yaml=text, policy__co="# no rules\n\n")
     assert load(path).rulebook.rules == ()
-    write(folder, policy__co="\n\ndefine flow\n")
-    assert mistakes_of(path) == [
-        "policy.co:3: this release reads no rules, and this is one: 'define flow'; take it away"
+    plain = load(path).digest
+    write(folder, agent__yaml=text.replace("- label: {", "- label: {after: charge_card, "))
+    assert [rule.id for rule in load(path).rulebook.rules] == ["label.after"]
+    sheet = "rules: [{id: paid, action: charge_card, requires: [card_on_file]}]\n"
+    write(folder, agent__yaml=text.replace("policy.co", "rules.yaml"), rules__yaml=sheet)
+    assert [rule.id for rule in load(path).rulebook.rules] == ["paid"]
+    assert load(path).digest != plain
+
+
+def test_a_rule_may_speak_of_a_tool_of_another_agent_of_the_file(folder):
+    two = GOOD.replace("tools:\n  - python", "  back:\n    tools: [label]\ntools:\n  - python")
+    sheet = "rules: [{id: paid, action: charge_card, requires: [card_on_file]}]\n"
+    path = write(folder, agent__yaml=two + "rulebook: rules.yaml\n", rules__yaml=sheet)
+    assert [rule.id for rule in load(path, agent="back").rulebook.rules] == ["paid"]
+
+
+def test_mistakes_in_rules_are_told_with_those_of_the_agent_file(folder):
+    text = GOOD.replace("refuse", "refuse\n    hands_off_to: [nobody]") + "rulebook: rules.yaml\n"
+    path = write(folder, agent__yaml=text, rules__yaml="rules:\n  - {id: a, action: charge_crad, never: true}\n")
+    said = mistakes_of(path)
+    assert [mistake.partition(": ")[0] for mistake in said] == ["agent.yaml:7", "rules.yaml:2"]
+    assert "charge_card" in said[1]
+    assert mistakes_of(write(folder, agent__yaml=GOOD + "rulebook: ./rles.yaml\n")) == [
+        "agent.yaml:11: rulebook './rles.yaml': there is no such file; did you mean rules.yaml?"
     ]
-    assert mistakes_of(write(folder, agent__yaml=text.replace("policy", "polcy"))) == [
-        "agent.yaml:11: rulebook 'polcy.co': there is no such file; did you mean policy.co?"
+
+
+def test_turns_are_read_with_the_tools_and_the_vocabulary_of_the_agent(folder):
+    words = "tools: {charge_card: {verbs: [bill]}}\n"
+    agent = load_agent(write(folder, agent__yaml=GOOD + "vocabulary: words.yaml\n", words__yaml=words))
+    read = agent.selector().read("bill order 4411 40.00")
+    assert isinstance(read, Reading)
+    assert [(call.tool, call.values) for call in read.calls] == [
+        ("charge_card", {"order_id": "4411", "amount": "40.00"})
     ]
+    assert isinstance(agent.selector("pt-BR").read("cobre 40,00 do pedido 4411"), Reading)
+
+
+def test_a_vocabulary_that_cannot_be_compiled_is_refused_when_the_agent_is_loaded(folder):
+    write(folder, words__yaml="tools: {charge_card: {verbs: [b\u0000ll]}}\n".replace("\u0000", "~"))
+    with pytest.raises(FileMistakes, match=r"words\.yaml"):
+        load_agent(write(folder, agent__yaml=GOOD + "vocabulary: words.yaml\n"))
 
 
 def test_context_must_be_exact_plain_data(folder):
@@ -283,7 +317,7 @@ def test_every_mistake_of_a_file_is_told_at_once_with_its_line(folder):
             GOOD + "vocabulary: {en: ./words.yaml}\n",
             "words.yaml:1: settings.language is pt-BR, but agent.yaml:11 names this file for en",
         ),
-        (GOOD + "vocabulary: ./other.yaml\n", "other.yaml:1: settings.language is 'pt'; the languages are en, pt-BR"),
+        (GOOD + "vocabulary: ./other.yaml\n", "other.yaml:1: settings.language is 'pt'; it is one of en, pt-BR"),
     ],
 )
 def test_a_mistake_names_its_place_its_value_and_the_way_out(folder, text, said):
@@ -309,54 +343,3 @@ def test_two_functions_of_one_name_are_refused_and_one_imported_twice_is_not(fol
     assert said[0].startswith("again.py:5: two functions are named get_order; the other is at shop.py:5")
     both = GOOD.replace("./shop.py", "[./shop.py, ./shop.py]")
     assert len(load(write(folder, agent__yaml=both)).tools) == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "import nothing_of_this_name\n",
-            "importing ./user.py failed: ModuleNotFoundError: No module named 'nothing_of_this_name' (user.py:1)",
-        ),
-        ("x = 1\n\n1 / 0\n", "importing ./user.py failed: ZeroDivisionError: division by zero (user.py:3)"),
-        ("def (\n", "./user.py is not readable as Python: invalid syntax (user.py:1)"),
-        ("raise SystemExit\n", "importing ./user.py ends the program"),
-        (
-            "from amends import tool\n@tool(irreversible=True)\ndef f(): ...\n",
-            "user.py:2: @tool: it says irreversible but not that it writes",
-        ),
-    ],
-)
-def test_a_module_that_cannot_be_imported_says_on_which_line(folder, text, said):
-    path = write(folder, user__py=text, agent__yaml=GOOD.replace("./shop.py", "./user.py"))
-    assert any(said in mistake for mistake in mistakes_of(path))
-
-
-def test_a_module_by_name_is_looked_for_beside_the_file_and_the_path_is_put_back(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "wares_of_loader_test", None)
-    monkeypatch.delitem(sys.modules, "wares_of_loader_test")
-    write(folder, wares_of_loader_test__py=TOOLS)
-    before = list(sys.path)
-    path = write(folder, agent__yaml=GOOD.replace("./shop.py", "wares_of_loader_test"))
-    assert len(load(path).tools) == 4
-    assert sys.path == before
-    other = folder / "other"
-    other.mkdir()
-    write(other, wares_of_loader_test__py=TOOLS, agent__yaml=GOOD.replace("./shop.py", "wares_of_loader_test"))
-    said = mistakes_of(other / "agent.yaml")
-    assert "another module 'wares_of_loader_test' is imported already" in said[0]
-    near = mistakes_of(write(folder, agent__yaml=GOOD.replace("./shop.py", "wares_of_loader_tst")))
-    assert near == [
-        "agent.yaml:8: python: there is no module 'wares_of_loader_tst'; did you mean wares_of_loader_test?"
-    ]
-
-
-def test_a_module_in_a_package_beside_the_file(folder, monkeypatch):
-    package = folder / "corner_of_loader_test"
-    package.mkdir()
-    write(package, __init____py="", tools__py=TOOLS)
-    (package / "__init__.py").write_text("")
-    path = write(folder, agent__yaml=GOOD.replace("./shop.py", "corner_of_loader_test.tools"))
-    assert len(load(path).tools) == 4
-    near = mistakes_of(write(folder, agent__yaml=GOOD.replace("./shop.py", "corner_of_loader_test.tols")))
-    assert near[0].endswith("'corner_of_loader_test.tols'; did you mean corner_of_loader_test.tools?")
