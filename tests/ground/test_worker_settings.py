@@ -8,7 +8,7 @@ from pydantic import ValidationError
 def test_with_nothing_said_every_default_holds_and_says_that_it_is_one() -> None:
     settings = WorkerSettings.resolve({}, {})
     assert settings.model_dump(exclude={"sources"}) == {
-        "queue": None,
+        "task_queue": None,
         "max_activities": 100,
         "drain": timedelta(seconds=30),
         "sticky": timedelta(seconds=1),
@@ -21,11 +21,11 @@ def test_with_nothing_said_every_default_holds_and_says_that_it_is_one() -> None
 
 def test_a_flag_wins_over_a_variable_and_each_value_knows_its_place() -> None:
     settings = WorkerSettings.resolve(
-        {"max_activities": 7, "queue": None, "drain": None},
-        {"AMENDS_MAX_ACTIVITIES": "9", "AMENDS_QUEUE": "desk", "AMENDS_DRAIN": "2m", "AMENDS_STICKY": ""},
+        {"max_activities": 7, "task_queue": None, "drain": None},
+        {"AMENDS_MAX_ACTIVITIES": "9", "AMENDS_TASK_QUEUE": "desk", "AMENDS_DRAIN": "2m", "AMENDS_STICKY": ""},
     )
-    assert (settings.max_activities, settings.queue, settings.drain) == (7, "desk", timedelta(minutes=2))
-    assert (settings.sources["max_activities"], settings.sources["queue"]) == ("--max-activities", "AMENDS_QUEUE")
+    assert (settings.max_activities, settings.task_queue, settings.drain) == (7, "desk", timedelta(minutes=2))
+    assert (settings.sources["max_activities"], settings.sources["task_queue"]) == ("--max-activities", "AMENDS_TASK_QUEUE")
     assert settings.sources["sticky"] == "default"
     with pytest.raises(ValidationError, match="frozen"):
         settings.drain = timedelta(0)  # type: ignore[misc]
@@ -58,8 +58,8 @@ def test_metrics_are_for_this_machine_alone_unless_a_host_is_named(said: str, me
         ({"AMENDS_METRICS": "9464"}, "AMENDS_METRICS = '9464': host:port, or :port for this machine alone"),
         ({"AMENDS_METRICS": ":70000"}, "AMENDS_METRICS = ':70000': host:port, or :port for this machine alone"),
         (
-            {"AMENDS_QUEUE": "a desk"},
-            "AMENDS_QUEUE = 'a desk': a task queue's name, at most 200 characters without spaces",
+            {"AMENDS_TASK_QUEUE": "a desk"},
+            "AMENDS_TASK_QUEUE = 'a desk': a task queue's name, at most 200 characters without spaces",
         ),
         ({"AMENDS_BUILD_ID": "7"}, "AMENDS_BUILD_ID = '7': a build's id without spaces, together with a deployment"),
         (
