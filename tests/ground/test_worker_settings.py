@@ -25,7 +25,10 @@ def test_a_flag_wins_over_a_variable_and_each_value_knows_its_place() -> None:
         {"AMENDS_MAX_ACTIVITIES": "9", "AMENDS_TASK_QUEUE": "desk", "AMENDS_DRAIN": "2m", "AMENDS_STICKY": ""},
     )
     assert (settings.max_activities, settings.task_queue, settings.drain) == (7, "desk", timedelta(minutes=2))
-    assert (settings.sources["max_activities"], settings.sources["task_queue"]) == ("--max-activities", "AMENDS_TASK_QUEUE")
+    assert (settings.sources["max_activities"], settings.sources["task_queue"]) == (
+        "--max-activities",
+        "AMENDS_TASK_QUEUE",
+    )
     assert settings.sources["sticky"] == "default"
     with pytest.raises(ValidationError, match="frozen"):
         settings.drain = timedelta(0)  # type: ignore[misc]
