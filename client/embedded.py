@@ -31,7 +31,7 @@ from temporalio.service import ConnectConfig, RPCError, ServiceClient
 
 from ..contract.errors import Unreachable
 from ..contract.names import SEARCH_ATTRIBUTES
-from . import dev_server
+from . import dev_server, processes
 from .dev_server import LOOPBACK, NAMESPACE, Launch, Running, failure
 from .locks import FileLock, locks_supported
 from .state_folder import StateFolder
@@ -42,6 +42,7 @@ _log = logging.getLogger(__name__)
 
 _TURN_SECONDS = 60.0
 _ANSWER_SECONDS = 20.0
+_END_SECONDS = 3.0
 _BEAT_SECONDS = 0.02
 _KEPT = timedelta(days=90)
 """How long a finished run stays readable and undoable; the dev server's own default is one day."""
@@ -93,7 +94,7 @@ class EmbeddedServer:
                 if running is None:
                     running = await _start(folder, ui=ui, attributes=attributes)
         except BaseException:
-            users.close()
+            users.release()
             raise
         if ui and running.ui_port is None:
             _log.warning("The Temporal server of %s is in use without its UI; it is not restarted.", folder.path)
@@ -153,7 +154,7 @@ class EmbeddedServer:
                 if self._users.try_exclusive():
                     await _stop(self._folder, self._running)
         finally:
-            self._users.close()
+            self._users.release()
 
     async def __aenter__(self) -> Self:
         return self
@@ -178,12 +179,12 @@ async def _turn(folder: StateFolder) -> AsyncIterator[None]:
             )
         yield
     finally:
-        lock.close()
+        lock.release()
 
 
 async def _attach(folder: StateFolder, *, may_restart: bool) -> Running | None:
     """The running server, once it answers; None if there is none (any more)."""
-    running = folder.standing()
+    running = await folder.standing()
     if running is None:
         return None
     if folder.stopping() or (may_restart and running.ui_port is None):
@@ -192,9 +193,9 @@ async def _attach(folder: StateFolder, *, may_restart: bool) -> Running | None:
     try:
         await _answers(running)
     except Unreachable:
-        if folder.lives():
-            raise
-        return None
+        if await folder.standing() is None:
+            return None
+        raise
     folder.remember(running)
     return running
 
@@ -203,12 +204,12 @@ async def _start(folder: StateFolder, *, ui: bool, attributes: Iterable[str]) ->
     folder.turn_log()
     alive = FileLock(folder.alive)
     try:
-        if not alive.try_exclusive():
+        if not await alive.wait_exclusive(_END_SECONDS):
             raise failure(f"A Temporal server has just been started on {folder.database} by other means.")
         what = Launch(folder.database, folder.log, ui=ui, attributes=attributes, inherit=alive.descriptor)
         running = await dev_server.launch(what)
     finally:
-        alive.close()
+        alive.hand_over()
     folder.remember(running)
     try:
         await _answers(running)
@@ -221,7 +222,7 @@ async def _start(folder: StateFolder, *, ui: bool, attributes: Iterable[str]) ->
 
 async def _stop(folder: StateFolder, running: Running) -> None:
     """Stops this server, and removes the note if it is about this one (the folder may have been replaced)."""
-    standing = folder.standing()
+    standing = await folder.standing()
     if standing is None or standing.seen.pid != running.seen.pid:
         await dev_server.stop(running.seen)
         return
@@ -246,6 +247,8 @@ async def _answers(running: Running) -> None:
             problem = "it says that it is not serving"
         except (RPCError, RuntimeError) as failed:  # the SDK's connection errors are plain RuntimeErrors
             problem = str(failed)
+        if processes.look_at(running.seen.pid) is None:
+            raise failure(f"The embedded Temporal server (pid {running.seen.pid}) has just ended.", "Try again.")
         if loop.time() > deadline:
             raise failure(
                 f"The embedded Temporal server (pid {running.seen.pid}) listens on port {running.port} and has not "

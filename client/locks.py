@@ -58,8 +58,14 @@ class FileLock:
             await asyncio.sleep(_BEAT_SECONDS)
         return True
 
-    def close(self) -> None:
-        """Closes this process's file. A child that inherited the descriptor goes on holding the lock."""
+    def release(self) -> None:
+        """Gives the lock back, also for a child that was forked meanwhile and inherited it unasked."""
+        if self._descriptor is not None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            self.hand_over()
+
+    def hand_over(self) -> None:
+        """Closes this process's file only: a child that was given the descriptor goes on holding the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

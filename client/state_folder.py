@@ -7,6 +7,7 @@
 * ``server.log``: what the server said since it started; ``server.log.1``: the one before.
 """
 
+import asyncio
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,8 @@ from .processes import Sighting
 __all__ = ["StateFolder"]
 
 _SERVER_WORD = "start-dev"
+_SETTLE_SECONDS = 3.0
+_BEAT_SECONDS = 0.02
 
 
 class _Note(Wire):
@@ -66,28 +69,31 @@ class StateFolder:
         try:
             return not alive.try_exclusive()
         finally:
-            alive.close()
+            alive.release()
 
-    def standing(self) -> Running | None:
+    async def standing(self) -> Running | None:
         """The server that lives on this folder's database, or None; a note of a dead one is removed.
+
+        A server that is just starting or ending holds its lock and is not recognisable for a moment, so an unknown
+        holder is looked at again before it is called a mistake.
 
         Raises:
             Unreachable: one lives, and neither the note nor the process list says which process it is.
         """
-        if not self.lives():
-            self._note.unlink(missing_ok=True)
-            return None
-        note = self._read()
-        noted = note.running if note else None
-        if noted is not None:
-            return noted
-        for seen in processes.find_running(str(self.database)):
-            if _SERVER_WORD in seen.command:
-                return _by_its_command(seen)
-        raise failure(
-            f"A Temporal server is using {self.database}, and {self._note} does not say which process it is.",
-            "End that process (its command line names the database), then try again.",
-        )
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _SETTLE_SECONDS
+        while self.lives():
+            found = self._recognised()
+            if found is not None:
+                return found
+            if loop.time() > deadline:
+                raise failure(
+                    f"A Temporal server is using {self.database}, and {self._note} does not say which process it is.",
+                    "End that process (its command line names the database), then try again.",
+                )
+            await asyncio.sleep(_BEAT_SECONDS)
+        self.forget()
+        return None
 
     def stopping(self) -> bool:
         """Whether somebody began to stop the server, and may have been killed over it."""
@@ -117,6 +123,16 @@ class StateFolder:
         """Keeps the last server's log beside the new one's."""
         with suppress(FileNotFoundError):
             self.log.replace(self.log.with_suffix(".log.1"))
+
+    def _recognised(self) -> Running | None:
+        note = self._read()
+        noted = note.running if note else None
+        if noted is not None:
+            return noted
+        for seen in processes.find_running(str(self.database)):
+            if _SERVER_WORD in seen.command:
+                return _by_its_command(seen)
+        return None
 
     def _read(self) -> _Note | None:
         with suppress(FileNotFoundError, ValidationError, UnicodeDecodeError):

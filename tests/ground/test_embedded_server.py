@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from amends.client import dev_server, processes
+from amends.client import dev_server, processes, state_folder
 from amends.client.embedded import EmbeddedServer
 from amends.client.state_folder import StateFolder
 from amends.contract.errors import Unreachable
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """A state folder whose server, if one is left, is killed: a graceful end takes a second, and few tests need it."""
     path = tmp_path / ".amends"
     yield path
-    if path.exists() and (left := StateFolder(path).standing()):
+    if path.exists() and (left := StateFolder(path)._recognised()):
         processes.send(left.seen, signal.SIGKILL)
 
 
@@ -144,6 +144,7 @@ async def test_a_server_that_nothing_identifies_is_named_and_left_alone(
     first = await EmbeddedServer.open(folder)
     (folder / "server.json").unlink()
     monkeypatch.setattr(processes, "find_running", lambda argument: iter(()))
+    monkeypatch.setattr(state_folder, "_SETTLE_SECONDS", 0.1)
 
     with pytest.raises(Unreachable, match=r"temporal\.db, and .*server\.json does not say which process"):
         await EmbeddedServer.open(folder)
