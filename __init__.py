@@ -8,27 +8,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .client.agent import AsyncAgent as AsyncAgent
+    from .client.blocking import Agent as Agent
+    from .contract.errors import AmendsError as AmendsError
+    from .contract.errors import Conflict as Conflict
     from .contract.errors import NotSent as NotSent
     from .contract.errors import OutcomeUnknown as OutcomeUnknown
     from .contract.errors import Refused as Refused
+    from .contract.errors import Unreachable as Unreachable
+    from .contract.question import Question as Question
+    from .contract.reply import Reply as Reply
     from .contract.tool import Kind as Kind
     from .tools.context import ToolContext as ToolContext
     from .tools.declaration import Undo as Undo
     from .tools.decorator import tool as tool
+    from .worker.plugin import AmendsPlugin as AmendsPlugin
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Agent": "client.blocking",
+    "AmendsError": "contract.errors",
+    "AmendsPlugin": "worker.plugin",
+    "AsyncAgent": "client.agent",
+    "Conflict": "contract.errors",
     "Kind": "contract.tool",
     "NotSent": "contract.errors",
     "OutcomeUnknown": "contract.errors",
+    "Question": "contract.question",
     "Refused": "contract.errors",
+    "Reply": "contract.reply",
     "ToolContext": "tools.context",
     "Undo": "tools.declaration",
+    "Unreachable": "contract.errors",
     "tool": "tools.decorator",
 }
 
-__all__ = ["Kind", "NotSent", "OutcomeUnknown", "Refused", "ToolContext", "Undo", "__version__", "tool"]
+__all__ = [
+    "Agent",
+    "AmendsError",
+    "AmendsPlugin",
+    "AsyncAgent",
+    "Conflict",
+    "Kind",
+    "NotSent",
+    "OutcomeUnknown",
+    "Question",
+    "Refused",
+    "Reply",
+    "ToolContext",
+    "Undo",
+    "Unreachable",
+    "__version__",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> object:

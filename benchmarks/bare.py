@@ -54,4 +54,3 @@ class BareConfirmed:
     @workflow.signal
     def answer(self, _: dict[str, str]) -> None:
         self._signals += 1
-

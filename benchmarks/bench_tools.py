@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from amends.tools.decorator import tool
+from amends import tool
 
 
 @tool

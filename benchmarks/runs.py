@@ -182,4 +182,3 @@ async def open_field(client: Client, bench: ToolBench, stack: AsyncExitStack, qu
     )
     await stack.enter_async_context(bare)
     return Field(client, desk, bench.agent, queue)
-

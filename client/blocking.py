@@ -1,9 +1,10 @@
 """`Agent`: the same as `AsyncAgent`, for programs that are not async (SPEC 12.1)."""
 
 import asyncio
-import atexit
+import concurrent.futures.thread  # noqa: F401 - its end-of-program hook must stand before ours; see _at_exit
 import threading
 import time
+import weakref
 from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -39,7 +40,7 @@ class Agent:
         self._thread = threading.Thread(target=self._loop.run_forever, name="amends-agent", daemon=True)
         self._thread.start()
         self._closed = False
-        atexit.register(self._close_at_exit)
+        _at_exit(self)
 
     @classmethod
     def from_file(
@@ -72,13 +73,17 @@ class Agent:
         if self._closed:
             return
         self._closed = True
-        atexit.unregister(self._close_at_exit)
         try:
             asyncio.run_coroutine_threadsafe(self._agent.close(), self._loop).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
 
     def chat(
         self,
@@ -149,6 +154,20 @@ class Agent:
             future.cancel()
             raise
 
-    def _close_at_exit(self) -> None:
-        self.close()
-        time.sleep(SETTLE)
+
+
+def _at_exit(agent: Agent) -> None:
+    """Close ``agent`` when the program ends, if nobody did.
+
+    The standard ``atexit`` comes too late: by then Python has shut its thread pools, without which a worker can neither
+    finish nor stop. Hooks of ``threading`` run before that, the latest first.
+    """
+    kept = weakref.ref(agent)
+
+    def close() -> None:
+        agent = kept()
+        if agent is not None and not agent.closed:
+            agent.close()
+            time.sleep(SETTLE)
+
+    threading._register_atexit(close)  # type: ignore[attr-defined]  # noqa: SLF001

@@ -96,7 +96,9 @@ class ToolBench:
     def __init__(self, agent: LoadedAgent) -> None:
         self.calls: list[BenchCall] = []
         self._scripts: dict[str, Script] = {}
-        self.agent = dataclasses.replace(agent, tools={name: self._scripted(tool) for name, tool in agent.tools.items()})
+        self.agent = dataclasses.replace(
+            agent, tools={name: self._scripted(tool) for name, tool in agent.tools.items()}
+        )
 
     @property
     def names(self) -> list[str]:

@@ -54,7 +54,12 @@ class _Fixed(Home):
 
 @asynccontextmanager
 async def open_desk(
-    client: Client, agent: LoadedAgent, *, task_queue: str, attributes: bool = True, workers: Sequence[Worker] | None = None
+    client: Client,
+    agent: LoadedAgent,
+    *,
+    task_queue: str,
+    attributes: bool = True,
+    workers: Sequence[Worker] | None = None,
 ) -> AsyncIterator[Desk]:
     """Serve ``agent`` on a queue of the given server while the block lasts.
 

@@ -19,7 +19,7 @@ def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -
 
     ``language`` None leaves the choice to the agent, and then to English (SPEC 2.2).
     """
-    chosen = language or agent.language or "en"
+    chosen = language or agent.language
     reading = agent.selector(chosen).read(text)
     if isinstance(reading, Unread):
         return _unread(agent, reading, chosen)

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from amends.contract.canonical import canonical_json, decimal_text, sha256
@@ -62,7 +63,12 @@ def test_a_digest_does_not_depend_on_the_order_of_keys_or_on_the_spelling_of_an_
     assert sha256({"amount": Decimal(40)}) != sha256({"amount": Decimal(400)})
 
 
-CALL = {"session": "desk:u-17:a1", "step": 3, "tool": "charge_card", "arguments": {"order_id": "4411"}}
+CALL: dict[str, Any] = {
+    "session": "desk:u-17:a1",
+    "step": 3,
+    "tool": "charge_card",
+    "arguments": {"order_id": "4411"},
+}
 
 
 def test_the_same_call_at_the_same_step_has_the_same_key() -> None:
