@@ -156,10 +156,12 @@ def _check_agents(file: AgentFile, tools: Mapping[str, Tool] | None, mistakes: l
     """Refuse agents that list tools or agents which do not exist. Where tools are None, an earlier mistake says why."""
     for name, words in file.agents.items():
         for index, tool in enumerate(words.tools):
+            at = file.places.of(("agents", name, "tools", index))
             if tools is not None and tool not in tools:
                 said = f"agent {name} lists the tool {tool!r}, which no source offers"
-                at = file.places.of(("agents", name, "tools", index))
                 mistakes.append(FileMistake(said, at, nearest(tool, tools)))
+            elif tool in words.tools[:index]:
+                mistakes.append(FileMistake(f"agent {name} lists the tool {tool!r} twice", at))
         for index, other in enumerate(words.hands_off_to):
             if other not in file.agents:
                 said = f"agent {name} hands off to {other!r}, which is no agent of this file"

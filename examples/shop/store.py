@@ -7,10 +7,11 @@ agents or runs.
 
 import json
 import os
+import secrets
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -153,30 +154,37 @@ class Store:
     @contextmanager
     def open(self) -> Iterator[sqlite3.Connection]:
         """Open one connection with one transaction, which is committed when the block ends without an error."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=10, isolation_level=None)
-        try:
+        if not self.path.exists():
+            _create(self.path)
+        with closing(sqlite3.connect(self.path, timeout=10, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("BEGIN IMMEDIATE")
             try:
-                if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                    _create(connection)
                 yield connection
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-        finally:
-            connection.close()
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    for statement in filter(str.strip, _SCHEMA.split(";")):
-        connection.execute(statement)
-    connection.execute("PRAGMA user_version = 1")
-    _seed(connection)
+def _create(path: Path) -> None:
+    """Make the file beside its place, and put it there whole.
+
+    Turning on WAL in a file that others are opening fails at once with "database is locked", whatever the timeout.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        with closing(sqlite3.connect(draft)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_SCHEMA)
+            _seed(connection)
+            connection.commit()
+        with suppress(FileExistsError):
+            path.hardlink_to(draft)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _seed(connection: sqlite3.Connection) -> None:
