@@ -46,6 +46,8 @@ _DURABLE = ("--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchrono
 _TETHER = '"$@" >&2 & echo $!; read _; kill -9 $!; wait $! 2>/dev/null'
 _START_SECONDS = 30.0
 _STOP_SECONDS = 10.0
+_ASK_THEN_KILL = (signal.SIGTERM, signal.SIGKILL)
+_KILL = (signal.SIGKILL,)
 _BEAT_SECONDS = 0.01
 _PORT_TRIES = 5
 _PORT_TAKEN = "address already in use"
@@ -139,7 +141,7 @@ async def stop(seen: Sighting, *, graceful: bool = True) -> None:
     Raises:
         Unreachable: it survived being killed, so the system is in a state only a person can mend.
     """
-    for number in (signal.SIGTERM, signal.SIGKILL) if graceful else (signal.SIGKILL,):
+    for number in _ASK_THEN_KILL if graceful else _KILL:
         if not processes.send(seen, number) or await _gone(seen, _STOP_SECONDS):
             break
     else:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from amends.client import connect as connecting
-from amends.client import processes
+from amends.client import dev_server, processes
 from amends.client.connect import MEMORY, ConnectionSettings, connect
 from amends.client.embedded import EmbeddedServer
 from amends.client.search_attributes import ensure_search_attributes
@@ -16,6 +16,12 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSe
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode
+
+
+@pytest.fixture(autouse=True)
+def abruptly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers are killed where they would be asked to end, which takes them a second."""
+    monkeypatch.setattr(dev_server, "_ASK_THEN_KILL", dev_server._KILL)
 
 
 @pytest.fixture

@@ -65,6 +65,12 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         processes.send(left.seen, signal.SIGKILL)
 
 
+@pytest.fixture
+def abruptly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers are killed where they would be asked to end, which takes them a second."""
+    monkeypatch.setattr(dev_server, "_ASK_THEN_KILL", dev_server._KILL)
+
+
 async def gone(pid: int, seconds: float = 5) -> bool:
     deadline = time.monotonic() + seconds
     while processes.look_at(pid) is not None and time.monotonic() < deadline:
@@ -117,6 +123,7 @@ async def test_processes_and_callers_share_one_server_and_the_last_one_stops_it(
     assert processes.look_at(here.pid) is None
 
 
+@pytest.mark.usefixtures("abruptly")
 async def test_a_killed_owner_leaves_its_server_to_the_next_who_then_stops_it(folder: Path) -> None:
     owner = User(folder)
     pid = owner.server()
@@ -171,6 +178,7 @@ async def test_a_note_that_is_no_note_is_not_believed(folder: Path) -> None:
     await start_something(await EmbeddedServer.open(folder), "fine")
 
 
+@pytest.mark.usefixtures("abruptly")
 async def test_a_stop_that_was_interrupted_is_finished_before_a_new_start(folder: Path) -> None:
     doomed = await EmbeddedServer.open(folder)
     StateFolder(folder).remember(doomed._running, stopping=True)
@@ -247,6 +255,7 @@ async def test_an_opening_that_is_given_up_leaves_no_server_behind(folder: Path)
     assert not StateFolder(folder).lives()
 
 
+@pytest.mark.usefixtures("abruptly")
 async def test_a_folder_that_was_removed_and_made_anew_has_a_server_of_its_own(folder: Path) -> None:
     old = await EmbeddedServer.open(folder)
     shutil.rmtree(folder)
