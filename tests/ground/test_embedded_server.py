@@ -172,6 +172,17 @@ async def test_a_note_that_names_somebody_elses_process_is_not_believed(folder: 
     bystander.wait()
 
 
+async def test_a_note_whose_pid_another_server_has_by_now_is_not_believed(
+    folder: Path, temporal: EmbeddedServer
+) -> None:
+    first = await EmbeddedServer.open(folder)
+    note = json.loads((folder / "server.json").read_text())
+    (folder / "server.json").write_text(json.dumps({**note, "pid": temporal.pid}))
+
+    second = await EmbeddedServer.open(folder)
+    assert (second.pid, second.address) == (first.pid, first.address)
+
+
 async def test_a_note_that_is_no_note_is_not_believed(folder: Path) -> None:
     folder.mkdir()
     (folder / "server.json").write_text("{half a no")
@@ -264,6 +275,7 @@ async def test_a_folder_that_was_removed_and_made_anew_has_a_server_of_its_own(f
     await old.close()
     assert processes.look_at(old.pid) is None
     await start_something(new, "untouched")
+    assert json.loads((folder / "server.json").read_text())["pid"] == new.pid
 
     shutil.rmtree(folder)
     await new.close()
