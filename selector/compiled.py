@@ -30,7 +30,7 @@ from .values import Values
 from .vocabulary_model import Vocabulary
 from .word_clashes import Clashes
 
-__all__ = ["Selector", "compile_selector"]
+__all__ = ["Selector", "compile_selector", "written_call"]
 
 
 def compile_selector(
@@ -221,11 +221,12 @@ def _ambiguous(sentence: Sentence, lists: Sequence[tuple[Cover, tuple[ReadCall, 
         code="ambiguous",
         at=place,
         text=sentence.text[place.start : place.end],
-        readings=tuple(tuple(_written(call) for call in calls) for _, calls in lists),
+        readings=tuple(tuple(written_call(call) for call in calls) for _, calls in lists),
     )
 
 
-def _written(call: ReadCall) -> str:
+def written_call(call: ReadCall) -> str:
+    """Write a call for a person: ``charge_card(order_id=4411, amount=40.00)``."""
     return f"{call.tool}({', '.join(f'{name}={_shown(value)}' for name, value in call.values.items())})"
 
 

@@ -98,7 +98,8 @@ def phrase_words(phrase: str) -> tuple[tuple[str, str], ...]:
     Raises:
         NotRead: the phrase holds a character no turn may have.
     """
-    return tuple((token.small, token.plain) for token in _cut(unicodedata.normalize("NFC", phrase)))
+    tokens = _cut(unicodedata.normalize("NFC", phrase) + " 0")[:-1]  # "no." is one token before a number only
+    return tuple((token.small, token.plain) for token in tokens)
 
 
 def _cut(text: str) -> list[Token]:

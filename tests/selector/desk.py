@@ -1,6 +1,14 @@
 """Tool contracts written by hand: the shop's desk of tests/cases, and the plain tools of the first chapter."""
 
+from functools import cache
+from pathlib import Path
+
 from amends.contract.tool import Parameter, ToolContract
+from amends.contract.yaml12 import load_yaml
+from amends.selector.compiled import compile_selector
+from amends.selector.vocabulary import read_vocabulary
+
+CASES = Path(__file__).parent.parent / "cases"
 
 ORDER = Parameter(name="order_id", kind="id", pattern=r"\d{3,10}")
 AMOUNT = Parameter(name="amount", kind="money", base="string")
@@ -66,3 +74,43 @@ SHOP = (
     write_tool("provision_account", "Provision an account.", PLAIN_ORDER),
     write_tool("send_receipt", "Send a receipt.", PLAIN_ORDER),
 )
+
+
+def vocabulary_of(language):
+    name = f"vocabulary.{language}.yaml"
+    text = (CASES / "desk" / name).read_text(encoding="utf-8")
+    return read_vocabulary(text, DESK, file=name).vocabulary
+
+
+@cache
+def selector_for(language):
+    return compile_selector(DESK, language=language, vocabulary=vocabulary_of(language))
+
+
+PLAIN = {language: compile_selector(SHOP, language=language) for language in ("en", "pt-BR")}
+
+
+def said(call):
+    """Write a call as tests/cases/turns.yaml does: text in quotes, other values plain."""
+    return f"{call.tool}({', '.join(f'{name}={_value(one)}' for name, one in call.arguments.items())})"
+
+
+def _value(argument):
+    if isinstance(argument.value, list):
+        return "[" + ", ".join(argument.value) + "]"
+    if isinstance(argument.value, bool):
+        return str(argument.value).lower()
+    return f"'{argument.value}'" if argument.kind == "text" else str(argument.value)
+
+
+def cases(name):
+    return load_yaml((CASES / name).read_text(encoding="utf-8"), file=name).value
+
+
+def all_turns():
+    """Yield each turn of tests/cases with the language it is read in."""
+    for turn in cases("turns.yaml"):
+        yield ("en" if turn["id"].startswith("E") else "pt-BR"), turn
+    for language in ("en", "pt-BR"):
+        for turn in cases(f"more.{language}.yaml"):
+            yield language, turn
