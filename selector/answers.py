@@ -96,6 +96,7 @@ def _candidates(sentence: Sentence, tool: Tool, slot: Slot, values: Values) -> l
         at += sentence.tokens[at].text == ","
     items = Items(sentence, values)
     starts = [start for _, start in sentence.openings(at)]
+    starts += items.after_noun(slot, at)
     for _, term, end in sentence.terms(at):
         if term in slot.nouns:
             starts += items.after_noun(slot, end)

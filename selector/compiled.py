@@ -156,7 +156,12 @@ class Selector:
             return self._spoken(foreign if foreign is not None and foreign.code == "language" else refused)
         values = Values(sentence, self._numbers)
         chart = TurnChart(sentence, ClauseChart(sentence, Items(sentence, values)))
-        covers = chart.covers() if answer is None else _completed(chart, answer)
+        covers = chart.covers()
+        if answer is not None:
+            if covers.all:
+                at = sentence.span(0, sentence.length)
+                return self._spoken(Unread(code="ambiguous", at=at, text=sentence.text))
+            covers = _completed(chart, answer)
         if not covers.all:
             return self._spoken(explain(sentence, chart, self._numbers, self._known))
         decided = self._decide(sentence, covers, answer)
@@ -193,12 +198,9 @@ class Selector:
 
 
 def _completed(chart: TurnChart, answer: Answer) -> Covers:
-    """Return the covers that lack just what was answered. A turn that is whole without it has no place for it."""
-    whole = chart.covers()
+    """Return the covers that lack just what was answered."""
     gapped = chart.covers(gaps=True)
     fitting = tuple(cover for cover in gapped.all if lacks(cover) == [f"{answer[0]}.{answer[1]}"])
-    if whole.all and fitting:
-        return Covers((*whole.all, *fitting), overflowed=True)
     return Covers(fitting, gapped.overflowed)
 
 

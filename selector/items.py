@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from .lexicon import NUMBER_MARK, PREPOSITION, SAME, TERM, Slot, Tool
+from .lexicon import NUMBER_MARK, PREPOSITION, TERM, Slot, Tool
 from .phrases import NOTHING
-from .sentence import Sentence
+from .sentence import Reference, Sentence
 from .values import Value, Values
 
 __all__ = ["Filled", "Items", "SameAs"]
 
-_COUNTED = frozenset({"int", "decimal"})
 _LINKED = frozenset({"money", "int", "decimal", "enum", "date"})  # "amount of 40.00", "quantity to 3"
 _LINKS = frozenset({"of", "to", "de", "para", "em"})
 
@@ -67,12 +66,12 @@ class Items:
         for slot in tool.bare:
             if slot.bit & free:
                 yield from self._bare(slot, at, after_object=after_object)
-        for slot in tool.slots:
+        for slot in tool.counted:
             if slot.bit & free:
-                if slot.kind == "id" and not slot.many:
-                    yield from self._same(slot, at)
-                elif slot.kind in _COUNTED:
-                    yield from self._counted(slot, at)
+                yield from self._counted(slot, at)
+        references = self._sentence.references(at)
+        if references:
+            yield from self._same(tool, references, free)
 
     def after_noun(self, slot: Slot, at: int) -> list[int]:
         """Return where the value may start behind the slot's noun: "order no. 4411", "amount: 40.00"."""
@@ -123,18 +122,12 @@ class Items:
                     if term in slot.nouns:
                         yield Filled(slot, value, start, end, "noun"), end + length
 
-    def _same(self, slot: Slot, at: int) -> Iterator[tuple[Filled, int]]:
-        sentence = self._sentence
-        starts: list[tuple[str | None, int]] = [(None, at)]
-        starts += [(name, at + length) for name, length in sentence.found[at].get(PREPOSITION, NOTHING)]
-        for name, start in starts:
-            for contracted, length in sentence.found[start].get(SAME, NOTHING):
-                if (name is not None and contracted is not None) or not _takes(slot, name or contracted):
-                    continue
-                noun_at = start + length
-                for term, more in sentence.found[noun_at].get(TERM, NOTHING):
-                    if term in slot.nouns:
-                        yield Filled(slot, SameAs(term), start, noun_at + more, "same"), noun_at + more
+    def _same(self, tool: Tool, references: list[Reference], free: int) -> Iterator[tuple[Filled, int]]:
+        for slot in tool.referable:
+            if slot.bit & free:
+                for name, start, noun, end in references:
+                    if noun in slot.nouns and _takes(slot, name):
+                        yield Filled(slot, SameAs(noun), start, end, "same"), end
 
 
 def _takes(slot: Slot, preposition: str | None) -> bool:

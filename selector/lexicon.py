@@ -93,17 +93,27 @@ class Tool:
     by_noun: Mapping[str, tuple[Slot, ...]]
     by_introducer: Mapping[str, tuple[Slot, ...]]
     bare: tuple[Slot, ...]
+    referable: tuple[Slot, ...]
+    """The slots a reference such as "the same order" may fill: single ids."""
+    counted: tuple[Slot, ...]
+    """The slots whose value may stand before its noun, as in "3 units"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Everything a turn is read with. ``sha256`` covers language file, vocabulary, tools and the grammar's number."""
+    """Everything a turn is read with. ``sha256`` covers language file, vocabulary, tools and the grammar's number.
+
+    ``ids`` are the slots of all tools that take an id, and ``has_decimals`` tells whether any takes a plain decimal;
+    both serve to explain what is unread.
+    """
 
     language: LanguageFile
     currency: str
     date_order: Literal["dmy", "mdy"] | None
     suggest: bool
     tools: tuple[Tool, ...]
+    ids: tuple[Slot, ...]
+    has_decimals: bool
     index: Index
     sha256: str
     warnings: tuple[str, ...]
@@ -126,6 +136,8 @@ def build_lexicon(
         date_order=settings.date_order or language.date_order,
         suggest=settings.typos == "suggest",
         tools=tools,
+        ids=tuple(slot for tool in tools for slot in tool.slots if slot.kind == "id"),
+        has_decimals=any(slot.kind == "decimal" for tool in tools for slot in tool.slots),
         index=index,
         sha256=sha256(
             {
@@ -225,6 +237,8 @@ def _tool(said: WordsOfTool, language: LanguageFile) -> Tool:
         by_noun=_by_phrase((slot, words.nouns) for slot, words in zip(slots, said.slots, strict=True)),
         by_introducer=_by_phrase((slot, words.introducers) for slot, words in zip(slots, said.slots, strict=True)),
         bare=tuple(slot for slot in slots if slot.bare and not slot.forced),
+        referable=tuple(slot for slot in slots if slot.kind == "id" and not slot.many),
+        counted=tuple(slot for slot in slots if slot.kind in ("int", "decimal")),
     )
 
 

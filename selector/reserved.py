@@ -21,17 +21,19 @@ _EXEMPT: tuple[Tag[Any], ...] = (CONNECTOR, PREFIX, GREETING, FIRST, FILLER, SAM
 
 def scan(sentence: Sentence) -> Unread | None:
     """Return why the turn can never be read, or None when the charts may try."""
-    fillers = 0
+    fillers = until = 0
     for at in range(sentence.length):
         here = sentence.found[at]
         for code, length in here.get(RESERVED, NOTHING):
             if not _inside_a_phrase(sentence, at, at + length):
                 return _refused(sentence, code, at, at + length)
-        if here.get(FILLER, NOTHING):
+        filler = here.get(FILLER, NOTHING)
+        if filler:
             fillers += 1
+            until = at + filler[0][1]
             if fillers > MOST_FILLERS:
                 return Unread(code="left_over", at=sentence.span(at, at + 1), text=sentence.said(at, at + 1))
-        elif sentence.tokens[at].kind != "mark" and not _inside_a_filler(sentence, at):
+        elif at >= until and sentence.tokens[at].kind != "mark":
             fillers = 0
     return None
 
@@ -48,12 +50,6 @@ def _inside_a_phrase(sentence: Sentence, start: int, end: int) -> bool:
         _reaches(sentence.found[at], tag, end - at)
         for at in range(max(0, start - _LONGEST_PHRASE), start + 1)
         for tag in _EXEMPT
-    )
-
-
-def _inside_a_filler(sentence: Sentence, at: int) -> bool:
-    return any(
-        _reaches(sentence.found[start], FILLER, at + 1 - start) for start in range(max(0, at - _LONGEST_PHRASE), at)
     )
 
 

@@ -1,15 +1,25 @@
 """A turn laid out for the charts: its tokens, and the phrases of the lexicon that start at each of them."""
 
 import datetime as dt
+from typing import NamedTuple
 
 from ..contract.reading import Span
-from .lexicon import DETERMINER, PREPOSITION, TERM, Lexicon
+from .lexicon import DETERMINER, PREPOSITION, SAME, TERM, Lexicon
 from .phrases import NOTHING
 from .tokens import Token, tokenize
 
-__all__ = ["Sentence"]
+__all__ = ["MOST_FILLERS", "Reference", "Sentence"]
 
 MOST_FILLERS = 4  # in a row; more of them is noise that only costs time
+
+
+class Reference(NamedTuple):
+    """The words "the same order": the preposition with them, where they start, the noun, the position behind."""
+
+    preposition: str | None
+    start: int
+    noun: str
+    end: int
 
 
 class Sentence:
@@ -19,7 +29,7 @@ class Sentence:
         NotRead: the turn cannot be cut into tokens.
     """
 
-    __slots__ = ("_openings", "_terms", "found", "length", "lexicon", "text", "today", "tokens")
+    __slots__ = ("_openings", "_references", "_terms", "found", "length", "lexicon", "text", "today", "tokens")
 
     def __init__(self, turn: str, lexicon: Lexicon, today: dt.date | None) -> None:
         self.lexicon = lexicon
@@ -31,6 +41,7 @@ class Sentence:
         tokens.append(Token("end", "", "", "", end, end))
         self.tokens = tokens
         self._openings: dict[int, list[tuple[str | None, int]]] = {}
+        self._references: dict[int, list[Reference]] = {}
         self._terms: dict[int, list[tuple[str | None, str, int]]] = {}
 
     def span(self, start: int, end: int) -> Span:
@@ -71,4 +82,21 @@ class Sentence:
                 for term, length in self.found[start].get(TERM, NOTHING)
             ]
             self._terms[at] = known
+        return known
+
+    def references(self, at: int) -> list[Reference]:
+        """Return each "the same order" that stands here, after a preposition perhaps."""
+        known = self._references.get(at)
+        if known is not None:
+            return known
+        found = self.found
+        starts: list[tuple[str | None, int]] = [(None, at)]
+        starts += [(name, at + length) for name, length in found[at].get(PREPOSITION, NOTHING)]
+        known = self._references[at] = [
+            Reference(name or contracted, start, noun, start + length + more)
+            for name, start in starts
+            for contracted, length in found[start].get(SAME, NOTHING)
+            if name is None or contracted is None
+            for noun, more in found[start + length].get(TERM, NOTHING)
+        ]
         return known

@@ -9,6 +9,7 @@ zero-width and bidirectional controls, digits and letters of other scripts, a mi
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ..contract.reading import Span
@@ -92,6 +93,7 @@ def tokenize(turn: str) -> tuple[str, list[Token]]:
     return text, tokens[first:last]
 
 
+@lru_cache(maxsize=4_096)
 def phrase_words(phrase: str) -> tuple[tuple[str, str], ...]:
     """Cut a phrase of the lexicon into its words, each in small letters and without accents.
 

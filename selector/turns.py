@@ -11,8 +11,17 @@ from .sentence import Sentence
 __all__ = ["Cover", "Covers", "TurnChart"]
 
 _MOST_COVERS = 4  # kept for each position; two different ones are enough to call a turn ambiguous
+_MOST_GAPPED = 8
 
 Cover = tuple[Clause, ...]
+
+
+class _Chain(NamedTuple):
+    """A cover from one position to the end, as a clause and the chain behind it; ``meaning`` numbers what it says."""
+
+    clause: Clause
+    rest: "_Chain | None"
+    meaning: int
 
 
 class Covers(NamedTuple):
@@ -42,21 +51,21 @@ class TurnChart:
             gaps: whether clauses that lack something count too; they say what an unread turn lacks.
         """
         self._explore(gaps=gaps)
-        covers: dict[int, dict[object, Cover]] = {}
+        chains: dict[int, list[_Chain]] = {}
+        meanings: dict[object, int] = {}
         overflowed = self._chart.overflowed
+        most = _MOST_GAPPED if gaps else _MOST_COVERS
         for at in sorted(self._clauses, reverse=True):
-            here: dict[object, Cover] = {}
-            for cover in self._from(at, covers, gaps=gaps):
-                key = tuple((clause.key, clause.missing, clause.objectless) for clause in cover)
-                if key in here:
-                    if cover[0].asks and not here[key][0].asks:
-                        here[key] = cover
-                elif len(here) < _MOST_COVERS or (gaps and len(here) < 4 * _MOST_COVERS):
-                    here[key] = cover
-                else:
+            here: dict[int, _Chain] = {}
+            for said, clause, rest in self._from(at, chains, gaps=gaps):
+                meaning = meanings.setdefault((said, rest.meaning if rest else -1), len(meanings))
+                known = here.get(meaning)
+                if known is None and len(here) >= most:
                     overflowed = True
-            covers[at] = here
-        return Covers(tuple(covers.get(self.start, {}).values()), overflowed)
+                elif known is None or (clause.asks and not known.clause.asks):
+                    here[meaning] = _Chain(clause, rest, meaning)
+            chains[at] = list(here.values())
+        return Covers(tuple(_unrolled(chain) for chain in chains.get(self.start, [])), overflowed)
 
     @property
     def reached(self) -> list[int]:
@@ -80,18 +89,25 @@ class TurnChart:
                 if gaps or clause.complete:
                     waiting.update(nxt for nxt, _ in self._after(clause.end) if nxt > at)
 
-    def _from(self, at: int, covers: dict[int, dict[object, Cover]], *, gaps: bool) -> Iterator[Cover]:
+    def _from(
+        self, at: int, chains: dict[int, list[_Chain]], *, gaps: bool
+    ) -> Iterator[tuple[object, Clause, _Chain | None]]:
+        """Yield each clause of a position with what it says and, one by one, the chains that may stand behind it."""
         for clause in self._clauses[at]:
             if not gaps and not clause.complete:
                 continue
-            if self._ends(clause.end):
-                yield (clause,)
+            ends, after = self._ends(clause.end), self._after(clause.end)
+            if not ends and not after:
+                continue
+            said = (clause.key, clause.missing, clause.objectless)
+            if ends:
+                yield said, clause, None
             if clause.alone:
                 continue
-            for nxt, last in self._after(clause.end):
-                for rest in covers.get(nxt, {}).values():
-                    if not rest[0].alone and (not last or len(rest) == 1):
-                        yield (clause, *rest)
+            for nxt, last in after:
+                for rest in chains.get(nxt, ()):
+                    if not rest.clause.alone and not (last and rest.rest):
+                        yield said, clause, rest
 
     def _behind_greeting(self) -> int:
         sentence = self._sentence
@@ -140,3 +156,11 @@ class TurnChart:
             else:
                 return False
         return True
+
+
+def _unrolled(chain: _Chain | None) -> Cover:
+    clauses = []
+    while chain is not None:
+        clauses.append(chain.clause)
+        chain = chain.rest
+    return tuple(clauses)

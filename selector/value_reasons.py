@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..contract.reading import Unread, UnreadCode
 from .dates import dates_at
-from .lexicon import AFTER_AMOUNT, BEFORE_AMOUNT, DATE_WORD, DAY, MONTH, TERM, Slot
+from .lexicon import AFTER_AMOUNT, BEFORE_AMOUNT, DATE_WORD, DAY, MONTH, TERM
 from .numbers import NumberForms
 from .phrases import NOTHING
 from .sentence import Sentence
@@ -52,11 +52,9 @@ def _of_number(sentence: Sentence, numbers: NumberForms, at: int) -> Iterator[Un
 
 def _readable(sentence: Sentence, numbers: NumberForms, at: int) -> bool:
     text = sentence.tokens[at].text
-    if _is_id(sentence, at):
+    if numbers.integer(text) is not None or numbers.money(text) is not None or _is_id(sentence, at):
         return True
-    if any(slot.kind == "decimal" for slot in _slots(sentence)) and numbers.decimal(text) is not None:
-        return True
-    return numbers.integer(text) is not None or numbers.money(text) is not None
+    return sentence.lexicon.has_decimals and numbers.decimal(text) is not None
 
 
 def _currency_before(sentence: Sentence, at: int, length: int) -> list[str]:
@@ -65,29 +63,29 @@ def _currency_before(sentence: Sentence, at: int, length: int) -> list[str]:
 
 def _of_id(sentence: Sentence, at: int) -> Iterator[Unread]:
     """Yield that the word behind an id's noun has not the form of that id."""
+    nouns = _nouns_before(sentence, at)
+    if not nouns:
+        return
     text = sentence.tokens[at].text
-    slots = [slot for slot in _slots(sentence) if slot.kind == "id" and _stands_behind(sentence, slot.nouns, at)]
+    slots = [slot for slot in sentence.lexicon.ids if slot.nouns & nouns]
     if slots and not any(slot.shape is None or slot.shape.fullmatch(text) for slot in slots):
         yield _reason(sentence, "bad_value", at, at + 1, parameter=slots[0].name)
 
 
-def _stands_behind(sentence: Sentence, nouns: frozenset[str], at: int) -> bool:
-    return any(
-        term in nouns and length == back
+def _nouns_before(sentence: Sentence, at: int) -> set[str]:
+    """Return the terms that end right before a position."""
+    return {
+        term
         for back in (1, 2, 3)
         if at >= back
         for term, length in sentence.found[at - back].get(TERM, NOTHING)
-    )
+        if length == back
+    }
 
 
 def _is_id(sentence: Sentence, at: int) -> bool:
     text = sentence.tokens[at].text
-    return any(slot.shape is not None and slot.shape.fullmatch(text) is not None for slot in _slots(sentence))
-
-
-def _slots(sentence: Sentence) -> Iterator[Slot]:
-    for tool in sentence.lexicon.tools:
-        yield from tool.slots
+    return any(slot.shape is not None and slot.shape.fullmatch(text) is not None for slot in sentence.lexicon.ids)
 
 
 def _within_a_date(sentence: Sentence, at: int) -> bool:

@@ -76,6 +76,7 @@ SHOP = (
 )
 
 
+@cache
 def vocabulary_of(language):
     name = f"vocabulary.{language}.yaml"
     text = (CASES / "desk" / name).read_text(encoding="utf-8")
