@@ -8,14 +8,15 @@ _PORTUGUESE = (("ão", "ões"), ("m", "ns"), ("il", "is"), ("l", "is"), ("r", "r
 
 
 def plural(language: Language, noun: str) -> str:
-    """Return the regular plural; of a phrase, that of its last word in English and of its first in pt-BR."""
+    """Return the regular plural. A phrase has that of its last word in English, and none made in pt-BR."""
     if language == "en":
         return _english(noun)
-    head, space, rest = noun.partition(" ")
+    if " " in noun:
+        return noun
     for ending, many in _PORTUGUESE:
-        if head.endswith(ending):
-            return head.removesuffix(ending) + many + space + rest
-    return head + "s" + space + rest
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + many
+    return noun + "s"
 
 
 def _english(noun: str) -> str:

@@ -6,15 +6,15 @@ import pytest
 from amends.contract.reading import Reading
 from amends.contract.tool import Parameter
 from amends.selector.compiled import compile_selector
-from amends.tests.selector.desk import ORDER, read_tool, said, selector_for, write_tool
+from amends.tests.selector.desk import ORDER, read, read_tool, said, selector_for, write_tool
 
 EN, PT = selector_for("en"), selector_for("pt-BR")
 TODAY = dt.date(2026, 3, 4)
 
 
 def outcome(selector, turn, **more):
-    read = selector.read(turn, **more)
-    return [said(call) for call in read.calls] if isinstance(read, Reading) else read.code
+    answer = read(selector, turn, **more)
+    return [said(call) for call in answer.calls] if isinstance(answer, Reading) else answer.code
 
 
 def test_the_same_order_is_the_one_order_named_before():
@@ -56,9 +56,9 @@ def test_today_is_read_only_when_the_caller_says_which_day_it_is():
 
 def test_a_turn_two_tools_could_mean_is_ambiguous_and_names_both():
     twins = [write_tool("refund_card", "", ORDER), write_tool("refund_wallet", "", ORDER)]
-    read = compile_selector(twins, language="en").read("refund order 4411")
-    assert read.code == "ambiguous"
-    assert read.readings == (("refund_card(order_id=4411)",), ("refund_wallet(order_id=4411)",))
+    unread = read(compile_selector(twins, language="en"), "refund order 4411")
+    assert unread.code == "ambiguous"
+    assert unread.readings == (("refund_card(order_id=4411)",), ("refund_wallet(order_id=4411)",))
     assert outcome(compile_selector(twins, language="en"), "refund the wallet for order 4411") == [
         "refund_wallet(order_id=4411)"
     ]
@@ -110,7 +110,7 @@ def test_a_docstring_verb_counts_only_for_the_tools_own_object():
 def test_an_id_whose_type_is_an_integer_goes_out_as_a_number():
     whole = Parameter(name="order_id", kind="id", base="integer")
     selector = compile_selector([read_tool("get_order", "", whole)], language="en")
-    assert selector.read("get order 4411").calls[0].values == {"order_id": 4411}
+    assert read(selector, "get order 4411").calls[0].values == {"order_id": 4411}
     for turn in ("get order 0044", "get order A44"):
         assert not isinstance(selector.read(turn), Reading)
 

@@ -8,7 +8,7 @@ from amends.contract.reading import Reading
 from amends.contract.tool import Parameter
 from amends.selector.compiled import compile_selector
 from amends.selector.vocabulary import load_vocabulary, read_vocabulary
-from amends.tests.selector.desk import DESK, ORDER, SHOP, read_tool, said, write_tool
+from amends.tests.selector.desk import DESK, ORDER, SHOP, read, read_tool, said, write_tool
 
 
 def mistakes_in(text, tools=DESK):
@@ -127,9 +127,9 @@ def test_a_question_frame_reads_a_tool_that_does_not_write():
     text = "tools:\n  get_order: {asks: [where is, what is the status of]}\n"
     selector = compile_selector(DESK, language="en", vocabulary=read_vocabulary(text, DESK, file="v.yaml").vocabulary)
     for turn in ("where is order 4411?", "What is the status of order 4411", "hello, where is the order 4411, please?"):
-        read = selector.read(turn)
-        assert isinstance(read, Reading), read
-        assert [said(call) for call in read.calls] == ["get_order(order_id=4411)"]
+        asked = read(selector, turn)
+        assert isinstance(asked, Reading), asked
+        assert [said(call) for call in asked.calls] == ["get_order(order_id=4411)"]
     for turn in ("where is order 4411 and charge order 4411 40.00", "cancel order 4411, where is order 4411?"):
         assert not isinstance(selector.read(turn), Reading)
 
@@ -143,26 +143,26 @@ tools:
 """
     selector = compile_selector(DESK, language="en", vocabulary=read_vocabulary(text, DESK, file="v.yaml").vocabulary)
     assert isinstance(selector.read("void order 4411"), Reading)
-    assert selector.read("cancel order 4411").code == "unknown_word"
-    assert selector.read("provision order 4411").code == "missing_object"
+    assert read(selector, "cancel order 4411").code == "unknown_word"
+    assert read(selector, "provision order 4411").code == "missing_object"
     assert isinstance(selector.read("send order 4411"), Reading)
 
 
 def test_settings_change_the_currency_the_date_order_and_suggestions():
     text = "settings: {currency: CHF, date_order: mdy, typos: 'off'}\n"
     selector = compile_selector(DESK, language="en", vocabulary=read_vocabulary(text, DESK, file="v.yaml").vocabulary)
-    assert selector.read("charge order 4411 40.00 CHF").calls[0].values["amount"] == "40.00"
-    assert selector.read("charge order 4411 $40.00").code == "currency"
-    read = selector.read("schedule the delivery of order 4411 on 03/05/2026")
-    assert read.calls[0].values["date"] == "2026-03-05"
-    assert selector.read("chrage order 4411 40.00").near == ()
+    assert read(selector, "charge order 4411 40.00 CHF").calls[0].values["amount"] == "40.00"
+    assert read(selector, "charge order 4411 $40.00").code == "currency"
+    dated = read(selector, "schedule the delivery of order 4411 on 03/05/2026")
+    assert dated.calls[0].values["date"] == "2026-03-05"
+    assert read(selector, "chrage order 4411 40.00").near == ()
 
 
 def test_a_tool_whose_noun_has_no_portuguese_word_cannot_be_said_by_its_light_verb():
     tools = [write_tool("send_widget", "", ORDER), *SHOP]
     selector = compile_selector(tools, language="pt-BR")
     assert any("send_widget cannot be said in pt-BR" in warning for warning in selector.warnings)
-    assert selector.read("envie o pedido 4411").code == "missing_object"
+    assert read(selector, "envie o pedido 4411").code == "missing_object"
 
 
 def test_a_parameter_no_turn_can_say_makes_its_tool_unsayable_only_if_it_is_required():
@@ -170,7 +170,7 @@ def test_a_parameter_no_turn_can_say_makes_its_tool_unsayable_only_if_it_is_requ
     optional_shape = shape.model_copy(update={"required": False})
     tools = [read_tool("find_order", "", ORDER, shape), read_tool("get_order", "", ORDER, optional_shape)]
     selector = compile_selector(tools, language="en")
-    assert [said(call) for call in selector.read("get order 4411").calls] == ["get_order(order_id=4411)"]
+    assert [said(call) for call in read(selector, "get order 4411").calls] == ["get_order(order_id=4411)"]
     assert "find_order cannot be said in en: no turn can say its parameter options" in selector.warnings
 
 
