@@ -160,7 +160,7 @@ def _line(error: UnexpectedInput) -> int:
 
 def _structure(error: UnexpectedInput) -> str:
     """Say what is wrong with the blocks, when it is not the line itself."""
-    wanted = set() if error.interactive_parser is None else error.interactive_parser.accepts()  # type: ignore[no-untyped-call] -- lark leaves it untyped
+    wanted = set() if error.interactive_parser is None else error.interactive_parser.accepts()  # type: ignore[no-untyped-call]  # lark leaves it untyped
     if "_INDENT" in wanted:
         return "this belongs to the line above, and is indented under it"
     if isinstance(error, UnexpectedToken) and error.token.type in ("_DEDENT", "$END") and "IF" in wanted:
