@@ -1,6 +1,6 @@
 """Routes: none that exists is missed, and none is called certain that does not exist; tried against brute force.
 
-The default run asks about 5,000 questions; AMENDS_LONG_TESTS=1 asks ten times as many.
+The default run asks about 5,000 questions; LONG_TESTS=1 asks ten times as many.
 """
 
 import itertools
@@ -111,7 +111,7 @@ def really_exists(system, goals):
 
 def test_no_route_is_missed_and_no_certain_route_is_wrong():
     chance = random.Random(5)
-    wanted = 50_000 if os.environ.get("AMENDS_LONG_TESTS") else 5_000
+    wanted = 50_000 if os.environ.get("LONG_TESTS") else 5_000
     questions = real = wrong = certain = 0
     while questions < wanted:
         system = random_system(chance)
