@@ -56,6 +56,11 @@ class System(Wire):
         return {agent.name: agent for agent in self.agents}
 
     @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """The agents at which a run can enter."""
+        return tuple(agent.name for agent in self.agents if agent.entry)
+
+    @cached_property
     def _reach(self) -> Mapping[str, tuple[str, ...]]:
         return {agent.name: self._walk_from(agent.name) for agent in self.agents}
 
