@@ -155,7 +155,6 @@ class Agent:
             raise
 
 
-
 def _at_exit(agent: Agent) -> None:
     """Close ``agent`` when the program ends, if nobody did.
 

@@ -86,7 +86,7 @@ def test_an_ordinary_error_while_the_worker_stops_is_a_doubt() -> None:
 def test_from_none_says_that_the_cause_does_not_matter() -> None:
     def looked_up() -> None:
         try:
-            raise TimeoutError
+            raise TimeoutError  # noqa: TRY301
         except TimeoutError:
             raise RuntimeError("the lookup says it was never taken") from None
 
