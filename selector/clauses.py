@@ -123,7 +123,7 @@ class ClauseChart:
             fillers = found[next_at].get(FILLER, NOTHING)
             stack += [(next_at + length, mask, after_object, filled) for _, length in fillers]
             if not mask & tool.object_bit:
-                objects = self._items.objects(tool, next_at)
+                objects = self._items.objects(tool, next_at, behind_verb=next_at == at and not filled)
                 stack += [(end, mask | tool.object_bit, True, filled) for end in objects]
             free = every & ~mask
             if free:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from .lexicon import NUMBER_MARK, PREPOSITION, TERM, Slot, Tool
+from .lexicon import DETERMINER, NUMBER_MARK, PREPOSITION, TERM, Slot, Tool
 from .phrases import NOTHING
 from .sentence import Reference, Sentence
 from .values import Value, Values
@@ -39,11 +39,24 @@ class Items:
         self._sentence = sentence
         self._values = values
 
-    def objects(self, tool: Tool, at: int) -> list[int]:
-        """Return the positions behind each phrase for the tool's object that starts here."""
+    def objects(self, tool: Tool, at: int, *, behind_verb: bool) -> list[int]:
+        """Return the positions behind each phrase for the tool's object that starts here.
+
+        Right behind the verb it may stand bare; later it needs a determiner. In "refund order 4411, charge 40.00" the
+        word *charge* may well be a second command, and "the charge" could not be.
+        """
         if not tool.objects:
             return []
-        return [end for name, term, end in self._sentence.terms(at) if name is None and term in tool.objects]
+        found = self._sentence.found
+        starts = [at + length for _, length in found[at].get(DETERMINER, NOTHING)]
+        if behind_verb:
+            starts.append(at)
+        return [
+            start + length
+            for start in starts
+            for term, length in found[start].get(TERM, NOTHING)
+            if term in tool.objects
+        ]
 
     def arguments(self, tool: Tool, at: int, free: int, *, after_object: bool) -> Iterator[tuple[Filled, int]]:
         """Yield every argument that starts here, with the position behind it.

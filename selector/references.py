@@ -1,10 +1,10 @@
 """References inside a turn: "the same order" stands for the one order named before it, or for nothing."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from ..contract.canonical import canonical_json
 from ..contract.reading import Argument, ReadCall, Unread
 from .clauses import Clause
 from .items import Filled, SameAs
@@ -55,7 +55,7 @@ def repeated_write(cover: Cover, calls: Sequence[ReadCall]) -> ReadCall | None:
     seen: set[tuple[str, str]] = set()
     for clause, call in zip(cover, calls, strict=True):
         if clause.tool.writes:
-            what = (call.tool, canonical_json(call.values))
+            what = (call.tool, json.dumps(call.values, sort_keys=True))
             if what in seen:
                 return call
             seen.add(what)

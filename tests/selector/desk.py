@@ -1,12 +1,15 @@
 """Tool contracts written by hand: the shop's desk of tests/cases, and the plain tools of the first chapter."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from amends.contract.reading import Language
 from amends.contract.tool import Parameter, ToolContract
 from amends.contract.yaml12 import load_yaml
-from amends.selector.compiled import compile_selector
-from amends.selector.vocabulary import read_vocabulary
+from amends.selector.compiled import Selector, compile_selector
+from amends.selector.vocabulary import Vocabulary, read_vocabulary
 
 CASES = Path(__file__).parent.parent / "cases"
 
@@ -77,14 +80,14 @@ SHOP = (
 
 
 @cache
-def vocabulary_of(language):
+def vocabulary_of(language: Language) -> Vocabulary:
     name = f"vocabulary.{language}.yaml"
     text = (CASES / "desk" / name).read_text(encoding="utf-8")
     return read_vocabulary(text, DESK, file=name).vocabulary
 
 
 @cache
-def selector_for(language):
+def selector_for(language: Language) -> Selector:
     return compile_selector(DESK, language=language, vocabulary=vocabulary_of(language))
 
 
@@ -108,7 +111,7 @@ def cases(name):
     return load_yaml((CASES / name).read_text(encoding="utf-8"), file=name).value
 
 
-def all_turns():
+def all_turns() -> Iterator[tuple[Language, dict[str, Any]]]:
     """Yield each turn of tests/cases with the language it is read in."""
     for turn in cases("turns.yaml"):
         yield ("en" if turn["id"].startswith("E") else "pt-BR"), turn

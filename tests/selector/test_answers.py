@@ -84,6 +84,7 @@ def test_a_turn_that_lacks_one_value_says_which_and_how_far_it_was_read():
 def test_the_answer_completes_the_turn_and_says_that_it_was_an_answer():
     turn = "charge order 4411, then send the receipt for the same order"
     value = EN.read_value("charge_card", "amount", "$40")
+    assert not isinstance(value, Unread)
     read = EN.complete(turn, "charge_card", "amount", value)
     assert isinstance(read, Reading), read
     assert [said(call) for call in read.calls] == [
