@@ -24,7 +24,7 @@ def lacking(sentence: Sentence, turn: TurnChart) -> Unread | None:
     objectless = any(clause.objectless for cover in nearest for clause in cover)
     gap = next(clause for clause in nearest[0] if not clause.complete)
     partial = None
-    if len(nearest) == 1 and not covers.overflowed:
+    if len(nearest) == 1 and not covers.overflowed and sum(not clause.complete for clause in nearest[0]) == 1:
         calls = calls_of(sentence, nearest[0])
         partial = None if isinstance(calls, Unread) else calls[nearest[0].index(gap)]
     return Unread(

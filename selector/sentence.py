@@ -63,12 +63,14 @@ class Sentence:
         if known is not None:
             return known
         found = self.found
-        starts: list[tuple[str | None, int]] = [(None, at)]
-        starts += [(name, at + length) for name, length in found[at].get(PREPOSITION, NOTHING)]
-        opened: list[tuple[str | None, int]] = []
-        for name, start in starts:
+        opened: list[tuple[str | None, int]] = [(None, at)]
+        for _, length in found[at].get(DETERMINER, NOTHING):
+            opened.append((None, at + length))
+        for name, length in found[at].get(PREPOSITION, NOTHING):
+            start = at + length
             opened.append((name, start))
-            opened += [(name, start + length) for _, length in found[start].get(DETERMINER, NOTHING)]
+            for _, more in found[start].get(DETERMINER, NOTHING):
+                opened.append((name, start + more))
         self._openings[at] = opened
         return opened
 
