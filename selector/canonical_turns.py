@@ -1,6 +1,6 @@
 """The canonical turn of a tool: its verb, its object and every argument by its noun. Two tools must never share one."""
 
-from .language import LanguageFile, load_language
+from .language import LanguageFile
 from .tool_words import SlotWords, WordsOfTool
 
 __all__ = ["canonical_turn"]
@@ -21,12 +21,11 @@ _IDS = (
 )
 
 
-def canonical_turn(words: WordsOfTool) -> str | None:
+def canonical_turn(words: WordsOfTool, language: LanguageFile) -> str | None:
     """Return a turn that says the tool with all its arguments, or None when one of its values has no known sample."""
     if not words.heads:
         return None
     parts = [words.heads[0][1], *words.objects[:1]]
-    language = load_language("en" if words.heads[0][0] == "base" else "pt-BR")
     for slot in words.slots:
         said = _said(slot, language)
         if said is not None:

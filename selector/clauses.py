@@ -4,6 +4,8 @@ A clause is a verb of a tool, then items in any order, each slot at most once. T
 filled slots, values): every token is covered or the clause ends before it, and nothing is skipped.
 """
 
+import re
+from re import Pattern
 from typing import NamedTuple
 
 from .items import Filled, Items, SameAs
@@ -17,6 +19,9 @@ __all__ = ["Clause", "ClauseChart", "ClauseKey"]
 
 _MOST_STATES = 20_000  # over one turn; only a lexicon that is ambiguous beyond use comes near it
 
+_ANY_NUMBER = re.compile(r"[0-9]+")  # behind the object's phrase a plain number may be the number of that object
+
+_State = tuple[int, int, Pattern[str] | None, tuple[Filled, ...]]  # position, slots, what a number may be, values
 ClauseKey = tuple[str, tuple[tuple[int, Value | SameAs], ...]]
 
 
@@ -102,11 +107,11 @@ class ClauseChart:
         tool, tokens, found = head.tool, self._sentence.tokens, self._sentence.found
         every = tool.object_bit - 1
         mask = tool.object_bit if head.alone else 0
-        stack: list[tuple[int, int, bool, tuple[Filled, ...]]] = [(head.at, mask, False, ())]
+        stack: list[_State] = [(head.at, mask, None, ())]
         seen: set[object] = set()
         while stack:
-            at, mask, after_object, filled = stack.pop()
-            key = (at, mask, after_object, tuple((f.slot.bit, f.value) for f in filled))
+            at, mask, doubt, filled = stack.pop()
+            key = (at, mask, doubt, tuple((f.slot.bit, f.value) for f in filled))
             if key in seen:
                 continue
             seen.add(key)
@@ -121,14 +126,14 @@ class ClauseChart:
             )
             next_at = at + 1 if tokens[at].text == "," and at > head.at else at
             fillers = found[next_at].get(FILLER, NOTHING)
-            stack += [(next_at + length, mask, after_object, filled) for _, length in fillers]
+            stack += [(next_at + length, mask, doubt, filled) for _, length in fillers]
             if not mask & tool.object_bit:
                 objects = self._items.objects(tool, next_at, behind_verb=next_at == at and not filled)
-                stack += [(end, mask | tool.object_bit, True, filled) for end in objects]
+                stack += [(end, mask | tool.object_bit, _ANY_NUMBER, filled) for end in objects]
             free = every & ~mask
             if free:
-                for one, end in self._items.arguments(tool, next_at, free, after_object=after_object):
-                    stack.append((end, mask | one.slot.bit, False, (*filled, one)))
+                for one, end in self._items.arguments(tool, next_at, free, doubt):
+                    stack.append((end, mask | one.slot.bit, one.slot.shape, (*filled, one)))
 
 
 def _objectless(tool: Tool, mask: int, filled: tuple[Filled, ...]) -> bool:

@@ -1,6 +1,7 @@
 """Items: what may follow a verb at one position, an object or an argument of the verb's tool."""
 
 from collections.abc import Iterator
+from re import Pattern
 from typing import Literal, NamedTuple
 
 from .lexicon import DETERMINER, NUMBER_MARK, PREPOSITION, TERM, Slot, Tool
@@ -58,15 +59,15 @@ class Items:
             if term in tool.objects
         ]
 
-    def arguments(self, tool: Tool, at: int, free: int, *, after_object: bool) -> Iterator[tuple[Filled, int]]:
+    def arguments(self, tool: Tool, at: int, free: int, doubt: Pattern[str] | None) -> Iterator[tuple[Filled, int]]:
         """Yield every argument that starts here, with the position behind it.
 
         Args:
             tool: whose arguments.
             at: the position.
             free: the slots not filled yet, as a set of bits.
-            after_object: the object's phrase stands right before. There a plain whole number is no amount: in "refund
-                charge 12" nobody can tell whether 12 is money or the number of the charge.
+            doubt: the shape of what a plain whole number could be here instead of an amount: in "refund charge 12" the
+                number of the charge, in "refund order 4411, 4412" a second order. Such a number is no amount.
         """
         for name, term, end in self._sentence.terms(at):
             for slot in tool.by_noun.get(term, ()):
@@ -78,7 +79,7 @@ class Items:
                     yield from self._valued(slot, at + length, "introducer")
         for slot in tool.bare:
             if slot.bit & free:
-                yield from self._bare(slot, at, after_object=after_object)
+                yield from self._bare(slot, at, doubt)
         for slot in tool.counted:
             if slot.bit & free:
                 yield from self._counted(slot, at)
@@ -109,21 +110,21 @@ class Items:
         for value, end in self._values.of(slot, start):
             yield Filled(slot, value, start, end, by), end
 
-    def _bare(self, slot: Slot, at: int, *, after_object: bool) -> Iterator[tuple[Filled, int]]:
+    def _bare(self, slot: Slot, at: int, doubt: Pattern[str] | None) -> Iterator[tuple[Filled, int]]:
         for value, end in self._values.of(slot, at):
-            if slot.kind != "money" or self._plainly_money(slot, at, after_object=after_object):
+            if slot.kind != "money" or self._plainly_money(slot, at, doubt):
                 yield Filled(slot, value, at, end, "bare"), end
         for name, length in self._sentence.found[at].get(PREPOSITION, NOTHING):
             if name in slot.prepositions:
                 start = at + length
                 for value, end in self._values.of(slot, start):
-                    if slot.kind != "money" or self._plainly_money(slot, start, after_object=False):
+                    if slot.kind != "money" or self._plainly_money(slot, start, None):
                         yield Filled(slot, value, start, end, "bare"), end
 
-    def _plainly_money(self, slot: Slot, at: int, *, after_object: bool) -> bool:
+    def _plainly_money(self, slot: Slot, at: int, doubt: Pattern[str] | None) -> bool:
         if slot.marked:
             return self._values.marked(at)
-        return not after_object or self._values.exact(at)
+        return doubt is None or self._values.exact(at) or not doubt.fullmatch(self._sentence.tokens[at].text)
 
     def _counted(self, slot: Slot, at: int) -> Iterator[tuple[Filled, int]]:
         """Read a number with its noun behind it: "3 units", "to 3 units"."""

@@ -16,13 +16,11 @@ from ..contract.reading import Reading, Unread
 from ..contract.stated_mistakes import stated_mistakes
 from ..contract.tool import ToolContract
 from ..contract.yaml12 import Places, YamlValue, load_yaml
-from .canonical_turns import canonical_turn
+from .collisions import collisions_of
 from .compiled import Selector, compile_selector, written_call
 from .language import load_language
-from .tool_words import words_of_tool
 from .vocabulary_checks import VocabularyChecks
 from .vocabulary_model import Example, Vocabulary
-from .word_clashes import Clashes
 
 __all__ = ["Vocabulary", "VocabularyFile", "load_vocabulary", "read_vocabulary"]
 
@@ -118,15 +116,9 @@ def _text(value: JsonValue) -> object:
 def _collisions(
     vocabulary: Vocabulary, tools: Sequence[ToolContract], selector: Selector, places: Places
 ) -> Iterator[FileMistake]:
-    language = load_language(selector.language)
-    clashes = Clashes(language)
-    for tool in tools:
-        turn = canonical_turn(words_of_tool(tool, language, vocabulary, clashes))
-        read = selector.read(turn) if turn is not None else None
-        if isinstance(read, Unread) and read.code == "ambiguous":
-            names = sorted({call.split("(")[0] for calls in read.readings for call in calls})
-            message = f"{turn!r} could be {' or '.join(names)}; give them different words"
-            yield FileMistake(message, places.of(("tools", tool.name)))
+    for found in collisions_of(selector, tools, vocabulary):
+        message = f"{found.turn!r} could be {' or '.join(found.meant)}; give them different words"
+        yield FileMistake(message, places.of(("tools", found.tool)))
 
 
 def _why(unread: Unread) -> str:

@@ -6,9 +6,10 @@ import pytest
 from amends.contract.mistakes import FileMistakes
 from amends.contract.reading import Reading
 from amends.contract.tool import Parameter
+from amends.selector.collisions import Collision, collisions, unsayable
 from amends.selector.compiled import compile_selector
 from amends.selector.vocabulary import load_vocabulary, read_vocabulary
-from amends.tests.selector.desk import DESK, ORDER, SHOP, read, read_tool, said, write_tool
+from amends.tests.selector.desk import AMOUNT, DESK, ORDER, SHOP, read, read_tool, said, write_tool
 
 
 def mistakes_in(text, tools=DESK):
@@ -88,6 +89,20 @@ def test_two_tools_that_one_turn_could_mean_are_named():
     assert {(line, message) for line, message, _ in told} == {
         (1, "'send note order 4411' could be mail_note or send_note; give them different words")
     }
+
+
+def test_collisions_and_tools_no_turn_can_say_are_found_without_a_vocabulary_file():
+    twins = [write_tool("refund_card", "", ORDER), write_tool("refund_card_now", "", ORDER)]
+    assert collisions(twins, language="en") == (
+        Collision("refund_card_now", "refund card now order 4411", ("refund_card", "refund_card_now")),
+    )
+    assert collisions(DESK, language="en") == collisions(DESK, language="pt-BR") == ()
+    again = [*DESK, write_tool("charge", "", ORDER, AMOUNT)]
+    found = {collision.tool: collision for collision in collisions(again, language="en")}
+    assert found["charge"].turn == "charge order 4411 amount 40.00"
+    assert found["charge"].meant == ("charge", "charge_card")
+    assert unsayable([*DESK, write_tool("send_widget", "", ORDER)], language="pt-BR") == ("send_widget",)
+    assert unsayable(DESK, language="en") == ()
 
 
 def test_examples_read_and_counter_examples_stay_unread():
