@@ -175,9 +175,20 @@ class _Gathering:
         slots = []
         for parameter in self._tool.parameters:
             kind = kinds[parameter.name]
-            if kind is not None:
+            if kind is not None and self._shapely(parameter, kind, words[parameter.name]):
                 slots.append(self._slot(parameter, kind, words[parameter.name], objects, said))
         return tuple(slots)
+
+    def _shapely(self, parameter: Parameter, kind: KindName, words: ArgumentWords) -> bool:
+        """Whether an id's shape can be used. One from another system's schema cannot be mended here, so it is left."""
+        if kind != "id" or words.shape is not None or self._tool.source == "python":
+            return True
+        try:
+            compile_shape(parameter.pattern or DEFAULT_SHAPE)
+        except ValueError as error:
+            self._warnings.append(f"{self._tool.name}: no turn can say {parameter.name}; {error}")
+            return False
+        return True
 
     def _slot(
         self,

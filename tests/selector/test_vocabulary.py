@@ -195,6 +195,14 @@ def test_a_shape_that_is_not_linear_is_refused_when_compiling():
         compile_selector([read_tool("get_order", "", bad)], language="en")
 
 
+def test_a_shape_of_another_systems_schema_only_makes_its_parameter_unsayable():
+    bad = ORDER.model_copy(update={"pattern": r"^(?!0)[0-9]+$"})
+    tools = [read_tool("get_order", "", bad, source="openapi"), read_tool("find_order", "", ORDER, source="mcp")]
+    selector = compile_selector(tools, language="en")
+    assert isinstance(selector.read("find order 4411"), Reading)
+    assert any("get_order: no turn can say order_id" in warning for warning in selector.warnings)
+
+
 def test_two_tools_of_one_name_are_refused():
     with pytest.raises(ValueError, match="two tools are named get_order"):
         compile_selector([read_tool("get_order", "", ORDER), read_tool("get_order", "", ORDER)], language="en")
