@@ -1,5 +1,7 @@
 """The check: the shop's cases, and what fails closed."""
 
+import subprocess
+import sys
 from decimal import Decimal
 
 import pytest
@@ -308,3 +310,9 @@ def test_the_digest_is_the_canonical_one(shop):
     odd = shop.call('a"b', x="é")
     said = {"tool": 'a"b', "arguments": {"x": "é"}, "step": 99, "undoes": None, "rulebook": shop.rulebook.hash}
     assert call_digest(shop.rulebook, odd) == sha256(said)
+
+
+def test_the_check_brings_in_no_reader_of_files():
+    program = "import sys, amends.rulebook.check, amends.rulebook.undo; print({'lark', 'yaml'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
