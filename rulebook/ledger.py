@@ -1,7 +1,7 @@
 """The ledger of caps that cross sessions: room is taken before the check, and given back if the call never ran.
 
 Two sessions of one user race for the last of a daily limit, and neither knows of the other's call. So the sums are in
-one place, which takes or denies room in one step: a `Ledger` for each user, or one for all. What it answered is recorded
+one place, which takes or denies room in one step: a `Ledger` for each user, or one for all. Its answer is recorded
 by the run and given to the check as ``reserved``, which only reads it; so the check stays pure, and a replay gets the
 recorded answer.
 
