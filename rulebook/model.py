@@ -7,6 +7,7 @@ from typing import Literal
 from ..contract.model import Wire
 from ..contract.reading import Language
 from ..contract.tool import Origin, ToolContract
+from .derived import Derived
 from .rules import Rulebook
 
 __all__ = ["AgentModel", "Collision", "System"]
@@ -36,7 +37,7 @@ class Collision(Wire):
     detail: str = ""
 
 
-class System(Wire):
+class System(Derived):
     """An agent file as a whole.
 
     ``atomic`` is ``runs: atomic``. ``host_facts`` are the facts the host is known to give, or None when that is not

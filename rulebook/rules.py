@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..contract.canonical import sha256
-from ..contract.model import Wire
 from .conditions import AllOf, AnyOf, Condition, FactHolds, FlagIs, Not, NumberIs, Test, TextIs
+from .derived import Derived
 from .effects import (
     ANY_TOOL,
     RESERVED_IDS,
@@ -40,7 +40,7 @@ class ToolRules(NamedTuple):
     waivers: tuple[Test, ...]
 
 
-class Rulebook(Wire):
+class Rulebook(Derived):
     """The rules of an agent file, as pinned to a run when it starts (SPEC 3.5).
 
     ``facts`` are the facts the host may give, or None when no file lists them. ``confirm_writes`` False lets writes run

@@ -293,6 +293,13 @@ def test_the_hash_is_of_the_meaning_not_of_the_place(shop):
     assert Rulebook(rules=(rule,), confirm_writes=False).hash != Rulebook(rules=(rule,)).hash
 
 
+def test_a_changed_copy_has_its_own_hash_and_rules(shop):
+    changed = shop.rulebook.model_copy(update={"rules": ()})
+    assert shop.rulebook.hash != changed.hash == Rulebook().hash
+    assert shop.rulebook.ready("charge_card").rulings
+    assert shop.rulebook.model_copy(update={"rules": ()}).ready("charge_card").rulings == ()
+
+
 @pytest.mark.parametrize(
     "cap",
     [{}, {"total": "amount"}, {"limit": 5}, {"calls": -1}, {"total": "amount", "limit": 5, "actions": ("*",)}],
