@@ -18,8 +18,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from .runs import Field, Measured, Subject, count_events, measure, open_field
 
 HERE = Path(__file__).parent
-ROUNDS = 5
-RUNS = {1: 100, 50: 500}
+ROUNDS = 4
+RUNS = {1: 60, 50: 200}
 
 
 async def main() -> int:
@@ -33,7 +33,7 @@ async def main() -> int:
         for title, subjects in _groups(field).items():
             events = {name: await count_events(client, subject) for name, subject in subjects.items()}
             for at_a_time, runs in RUNS.items():
-                await measure(subjects, runs=at_a_time * 5, at_a_time=at_a_time, rounds=1)  # warm up
+                await measure(subjects, runs=max(10, at_a_time), at_a_time=at_a_time, rounds=1)  # warm up
                 measured = await measure(subjects, runs=runs, at_a_time=at_a_time, rounds=ROUNDS)
                 console.print(_table(f"{title}, {at_a_time} at a time, {runs} each", measured, events))
     return 0

@@ -66,6 +66,7 @@ class Field:
         self._agent = agent
         self._queue = queue
         self._numbers = itertools.count(1)
+        self._idle_users: list[str] = []
 
     async def bare(self) -> str:
         name = f"bare-{uuid4().hex}"
@@ -101,13 +102,17 @@ class Field:
         return name
 
     async def turn(self) -> str:
-        reply = await self._desk.order(self._said("bench_read"), user=f"u-{uuid4().hex[:12]}")
-        assert reply.state == "done", reply
-        return reply.run
+        return await self._ordered("bench_read")
 
     async def turn_confirmed(self) -> str:
-        reply = await self._desk.order(self._said("bench_write"), user=f"u-{uuid4().hex[:12]}")
+        return await self._ordered("bench_write")
+
+    async def _ordered(self, tool: str) -> str:
+        """Have a turn done for a user whose session is idle, which it is after the first turn of each."""
+        user = self._idle_users.pop() if self._idle_users else f"u-{next(self._numbers)}"
+        reply = await self._desk.order(self._said(tool), user=user)
         assert reply.state == "done", reply
+        self._idle_users.append(user)
         return reply.run
 
     def _said(self, tool: str) -> str:

@@ -7,6 +7,7 @@ each question, however many calls lie between.
 """
 
 import asyncio
+import itertools
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
@@ -24,9 +25,13 @@ from ..contract.wording import words
 
 __all__ = ["Follower"]
 
-QUIET_START = 1.0
-"""Seconds for which a run that will not ask is only waited for to end: one call to the server instead of one for each
-batch of events."""
+LOOKS = (2.0, 3.0, 5.0)
+"""Seconds between looks at a run that is not expected to ask. It can only ask after a call ended in doubt or an undo
+failed, and both take seconds by themselves."""
+
+POLLS = (1.0, 2.0, 5.0, 20.0)
+"""Seconds before a long poll is sent anew from where it stood. A server under load may miss telling a poll of an event
+that came in the moment the poll began; without this, the wait would go on for the server's own 20 seconds."""
 
 _BEGIN = frozenset((EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, EventType.EVENT_TYPE_TIMER_STARTED))
 _END = frozenset(
@@ -72,11 +77,7 @@ class Follower:
         ``asks`` False says that the run is not expected to ask, which makes waiting cheaper and is no promise.
         """
         if not asks and self._events is None:
-            try:
-                async with asyncio.timeout(QUIET_START):
-                    await self._events_until_close()
-            except TimeoutError:
-                pass
+            return await self._until_close_or_question()
         while True:
             if self._ended is not None:
                 return await self._last_view(self._ended)
@@ -99,6 +100,23 @@ class Follower:
         await self._events_until_close()
         return await self._last_view(self._ended) if self._ended else await self.view()
 
+    async def _until_close_or_question(self) -> RunView:
+        """Wait for the end in one call to the server, and look now and then whether something was asked after all."""
+        closing = asyncio.ensure_future(self._events_until_close())
+        try:
+            for pause in itertools.chain(LOOKS, itertools.repeat(LOOKS[-1])):
+                await asyncio.wait((closing,), timeout=pause)
+                if closing.done():
+                    await closing
+                    if self._ended is not None:
+                        return await self._last_view(self._ended)
+                view = await self.view()
+                if view.waiting or view.over:
+                    return view
+        finally:
+            closing.cancel()
+        raise AssertionError("looking never ends by itself")
+
     async def _events_until_close(self) -> None:
         closing = self._handle.fetch_history_events(
             wait_new_event=True, event_filter_type=WorkflowHistoryEventFilterType.CLOSE_EVENT, skip_archival=True
@@ -110,9 +128,15 @@ class Follower:
         """Wait for the next batch of events and take it in."""
         if self._events is None:
             self._events = self._handle.fetch_history_events(wait_new_event=True, skip_archival=True)
-        await self._events.fetch_next_page()
-        for event in self._events.current_page or ():
-            self._take_in(event)
+        for pause in itertools.chain(POLLS, itertools.repeat(POLLS[-1])):
+            try:
+                async with asyncio.timeout(pause):
+                    await self._events.fetch_next_page()
+            except TimeoutError:
+                continue
+            for event in self._events.current_page or ():
+                self._take_in(event)
+            return
 
     def _take_in(self, event: HistoryEvent) -> None:
         kind = event.event_type
