@@ -8,11 +8,13 @@ __all__ = [
     "ANSWER_SIGNAL",
     "ANSWER_UPDATE",
     "LANGUAGE_UPDATE",
+    "LATE_SIGNAL",
     "READ_TURN_ACTIVITY",
     "RUN_WORKFLOW",
     "SEARCH_ATTRIBUTES",
     "SESSION_WORKFLOW",
     "STATE_ATTRIBUTE",
+    "STOP_SIGNAL",
     "SUBMIT_UPDATE",
     "USER_ATTRIBUTE",
     "VIEW_QUERY",
@@ -34,6 +36,10 @@ ANSWER_SIGNAL = "answer"
 """To a run: an answer to a question, durable once sent (SPEC 4.4)."""
 ANSWER_UPDATE = "answer_now"
 """To a run: the same answer, with a validator that says at once why it cannot be taken (SPEC 4.4)."""
+STOP_SIGNAL = "stop"
+"""To a run: stop now. Nothing is sent after it; what was done is undone (SPEC 8.4)."""
+LATE_SIGNAL = "late_outcome"
+"""To a run, from a worker: a call that was given up ended after all (SPEC 5.5)."""
 VIEW_QUERY = "view"
 """To a session or a run: what it is doing."""
 

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from .model import Wire
 
-__all__ = ["Failure", "Outcome", "OutcomeStatus", "ToolRequest"]
+__all__ = ["Failure", "LateOutcome", "Outcome", "OutcomeStatus", "ToolRequest"]
 
 OutcomeStatus = Literal["done", "failed", "never_sent", "in_doubt"]
 """`done`: it took effect. `failed`: definitely without effect. `never_sent`: it provably did not start.
@@ -21,6 +21,7 @@ class ToolRequest(Wire):
     number of the step it undoes and ``undo`` True. ``timeout_ms`` is the inner deadline in milliseconds: it ends before
     Temporal's own start-to-close timeout, so that a call which is late is told apart from a worker that is gone.
     ``keep`` names the result fields (dotted paths) that an undo needs, which are kept when a result is too large.
+    ``shape`` is the shape of the pinned contract; a worker whose tool has another one does not serve the call.
     """
 
     tool: str
@@ -35,6 +36,7 @@ class ToolRequest(Wire):
     undo: bool = False
     timeout_ms: int = 60_000
     keep: tuple[str, ...] = ()
+    shape: str = ""
 
 
 class Failure(Wire):
@@ -56,3 +58,11 @@ class Outcome(Wire):
     failure: Failure | None = None
     refused: bool = False
     worker_lost: bool = False
+
+
+class LateOutcome(Wire):
+    """What a worker found out of a call after the call was given up: ``step`` and ``undo`` as in its request."""
+
+    step: int
+    undo: bool = False
+    outcome: Outcome

@@ -13,7 +13,7 @@ from .question import Answered, Question
 from .reading import Language
 from .tool import ToolContract
 
-__all__ = ["OPEN_STATES", "PlannedCall", "RunInput", "RunState", "RunView", "Step", "StepState", "UndoView"]
+__all__ = ["OPEN_STATES", "PlannedCall", "RunInput", "RunState", "RunView", "Step", "StepState", "StopClass", "UndoView"]
 
 RunState = Literal[
     "reading", "running", "waiting", "undoing", "stuck",
@@ -28,6 +28,10 @@ StepState = Literal[
     "undoing", "undone", "undone by hand", "undo failed", "left",
 ]  # fmt: skip
 """SPEC 4.7."""
+
+
+StopClass = Literal["before dispatch", "aborted", "unknown", "committed"]
+"""What a stop found of the call that was in flight (SPEC 8.4)."""
 
 
 class PlannedCall(Wire):
@@ -54,6 +58,8 @@ class Step(Wire):
 
     ``number`` is the session-wide step number, which never goes back; ``position`` the place in the run, from 1.
     ``landed`` orders writes by taking effect: 1 landed first, 0 did not land. ``day`` is the UTC date of its check.
+    ``evidence`` says in order how a doubt was settled: what was asked, and what came back. ``stopped`` is set for the
+    call that was in flight when the run was stopped.
     """
 
     position: int
@@ -73,6 +79,8 @@ class Step(Wire):
     sent_at: datetime | None = None
     ended_at: datetime | None = None
     undo: UndoView | None = None
+    evidence: tuple[str, ...] = ()
+    stopped: StopClass | None = None
 
 
 class RunInput(Wire):
@@ -105,7 +113,7 @@ class RunView(Wire):
     """What a run shows at any moment, and returns at its end: steps, open questions, answers, reply.
 
     ``text`` is the one reply of the run, empty while it is open. ``undone`` and ``left`` name steps by position, in the
-    order the rollback came to them.
+    order the rollback came to them. ``notice`` says what an open run waits for, where it is no person.
     """
 
     run: str
@@ -123,6 +131,7 @@ class RunView(Wire):
     left: tuple[int, ...] = ()
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    notice: str = ""
 
     @property
     def over(self) -> bool:

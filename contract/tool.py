@@ -13,7 +13,7 @@ from pydantic import Field, JsonValue, StringConstraints
 from .canonical import sha256
 from .model import Wire
 
-__all__ = ["Kind", "KindName", "Origin", "Parameter", "ToolContract", "ToolName", "UndoBinding"]
+__all__ = ["Kind", "KindName", "Origin", "Parameter", "QueryBinding", "ToolContract", "ToolName", "UndoBinding"]
 
 ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 """A tool's name: small letters, digits and underscores, a letter first, 63 characters at most."""
@@ -75,6 +75,19 @@ class UndoBinding(Wire):
 
     tool: ToolName
     arguments: Mapping[str, JsonValue] | None = None
+    priority: int = 0
+
+
+class QueryBinding(Wire):
+    """Which read can tell whether a write took effect, and what it is asked with (SPEC 5.5).
+
+    ``arguments`` maps its parameters to ``$args.<name>`` of the write, to ``$key``, the write's idempotency key, or to a
+    plain value. None stands for the short form, before registration has bound each parameter by its name. The read
+    answers true, false, or ``{"happened": true | false, "result": {...}}``; anything else means that it cannot tell.
+    """
+
+    tool: ToolName
+    arguments: Mapping[str, JsonValue] | None = None
 
 
 class ToolContract(Wire):
@@ -82,7 +95,8 @@ class ToolContract(Wire):
 
     ``undo`` None and ``undo_none`` False says nothing about recovery; ``undo_none`` True says on purpose that a failed
     run may leave this write. ``timeout_ms`` is the longest one call may take, in milliseconds. ``result_schema`` is the
-    JSON schema of what the tool returns, or None when its annotation says nothing.
+    JSON schema of what the tool returns, or None when its annotation says nothing. ``outcome_query`` names the read that
+    is asked before a person is, when nobody knows whether the write took effect.
     """
 
     name: ToolName
@@ -92,6 +106,7 @@ class ToolContract(Wire):
     undo_none: bool = False
     irreversible: bool = False
     retry_safe: bool = False
+    outcome_query: QueryBinding | None = None
     reads_outside: bool = False
     sends_out: bool = False
     after: tuple[ToolName, ...] = ()
@@ -107,6 +122,11 @@ class ToolContract(Wire):
     def undoable(self) -> bool:
         """Whether a rollback has a tool to call for this write."""
         return self.undo is not None and not self.irreversible
+
+    @property
+    def shape(self) -> str:
+        """SHA-256 of what a call must look like: a worker whose tool has another shape cannot serve this contract."""
+        return sha256([parameter.model_dump(mode="json") for parameter in self.parameters])
 
     @property
     def digest(self) -> str:

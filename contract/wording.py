@@ -11,13 +11,16 @@ from pydantic import JsonValue
 
 from . import wording_en, wording_pt_br
 from .reading import Language
+from .run import StopClass
 
 __all__ = [
     "IRREVERSIBLE",
     "NOTHING_UNDOES",
     "ReplyWords",
     "call_text",
+    "cannot_land_notice",
     "confirm_text",
+    "not_served_notice",
     "outcome_text",
     "stuck_text",
     "value_text",
@@ -64,6 +67,12 @@ class ReplyWords(Protocol):
     def cancelled_outside(self) -> str:
         """Give the cause: the run was cancelled from outside."""
 
+    def stopped_by(self, by: str, reason: str) -> str:
+        """Give the cause: a person stopped the run; ``reason`` may be empty."""
+
+    def in_flight(self, tool: str, found: StopClass) -> str:
+        """Say what became of the call that was in flight when the run was stopped."""
+
     def undone_by(self, tool: str) -> str:
         """Say, beside a write, which tool undid it."""
 
@@ -96,6 +105,16 @@ def outcome_text(tool: str, *, worker_lost: bool) -> str:
 def stuck_text(tool: str, *, tries: int, error: str, remaining: int) -> str:
     """Return the question of a stuck rollback: ``remaining`` counts the failed undo too (SPEC 6.2)."""
     return f"Undoing {tool} failed after {tries} tries ({error}). {remaining} step(s) still need undoing."
+
+
+def cannot_land_notice(tool: str) -> str:
+    """Return what an open run says while it waits until a call that was given up can no longer land (SPEC 5.5)."""
+    return f"Waiting until {tool} can no longer take effect."
+
+
+def not_served_notice(tool: str) -> str:
+    """Return what an open run says while no worker has a tool as the run was started with it (SPEC 3.5)."""
+    return f"Waiting for a worker that has {tool} as it was when this run started."
 
 
 def value_text(value: JsonValue) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from .run import StopClass
+
 
 def done(ran: Sequence[str], skipped: Sequence[str]) -> str:
     """Say that the run is done."""
@@ -57,6 +59,22 @@ def did_not_happen(tool: str, by: str) -> str:
 def cancelled_outside() -> str:
     """Give the cause: cancelled from outside."""
     return "it was cancelled from outside"
+
+
+def stopped_by(by: str, reason: str) -> str:
+    """Give the cause: a person stopped the run."""
+    return f"stopped by {by}: {reason.rstrip('.')}" if reason else f"stopped by {by}"
+
+
+def in_flight(tool: str, found: StopClass) -> str:
+    """Say what became of the call in flight."""
+    said = {
+        "before dispatch": "was not sent",
+        "aborted": "was aborted",
+        "unknown": "had been sent",
+        "committed": "took effect",
+    }
+    return f"In flight when it was stopped: {tool}, which {said[found]}."
 
 
 def undone_by(tool: str) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from .run import StopClass
+
 
 def done(ran: Sequence[str], skipped: Sequence[str]) -> str:
     """Say that the run is done."""
@@ -57,6 +59,22 @@ def did_not_happen(tool: str, by: str) -> str:
 def cancelled_outside() -> str:
     """Give the cause: cancelled from outside."""
     return "foi cancelada de fora"
+
+
+def stopped_by(by: str, reason: str) -> str:
+    """Give the cause: a person stopped the run."""
+    return f"parada por {by}: {reason.rstrip('.')}" if reason else f"parada por {by}"
+
+
+def in_flight(tool: str, found: StopClass) -> str:
+    """Say what became of the call in flight."""
+    said = {
+        "before dispatch": "não foi enviada",
+        "aborted": "foi interrompida",
+        "unknown": "já tinha sido enviada",
+        "committed": "teve efeito",
+    }
+    return f"Em andamento quando parou: {tool}, que {said[found]}."
 
 
 def undone_by(tool: str) -> str:

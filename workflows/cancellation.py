@@ -1,4 +1,4 @@
-"""Keeping a cancel request as a fact, instead of letting it cut a call or a rollback in half (SPEC 6.4).
+"""Keeping a request to stop as a fact, instead of letting it cut a call or a rollback in half (SPEC 6.4, 8.4).
 
 Temporal delivers a cancel request by raising ``asyncio.CancelledError`` at whatever the workflow is waiting for. A
 write that is given up at that moment lands later, after its undo; a rollback that is given up leaves writes that
@@ -12,7 +12,7 @@ error of its own that is no ``Exception``, and that one must pass.
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from temporalio import workflow
@@ -23,10 +23,20 @@ _T = TypeVar("_T")
 
 
 class Cancellation:
-    """The cancel request of one workflow: whether it came, and waits that outlast it."""
+    """The request to stop one workflow: whether it came, from whom, and waits that outlast it.
+
+    It comes as Temporal's cancel request, or as a ``stop`` of a person, who gives a name and a reason.
+    """
 
     def __init__(self) -> None:
         self.requested = False
+        self.by = ""
+        self.reason = ""
+
+    def request(self, *, by: str = "", reason: str = "") -> None:
+        """Note a request to stop. The first one counts; further ones change nothing."""
+        if not self.requested:
+            self.requested, self.by, self.reason = True, by, reason
 
     async def outlast(self, handle: "asyncio.Task[_T]") -> _T:
         """Wait for ``handle`` to end by itself, never cancelling it, and return or raise what it did."""
@@ -34,22 +44,34 @@ class Cancellation:
             try:
                 return await asyncio.shield(handle)
             except asyncio.CancelledError:
-                self.requested = True
+                self.request()
+
+    async def outlast_or_recall(self, handle: "asyncio.Task[_T]") -> _T:
+        """Wait as `outlast` does, but once a stop is requested, ask for ``handle`` back: what was not started then ends.
+
+        The handle must be one that waits for its cancellation to complete, so that it always ends with the truth.
+        """
+        await self.wait(handle.done)
+        if not handle.done():
+            handle.cancel()
+        return await self.outlast(handle)
 
     async def wait(self, condition: Callable[[], bool]) -> None:
         """Wait until ``condition`` holds or a cancel request comes, whichever is first."""
         try:
             await workflow.wait_condition(lambda: self.requested or condition())
         except asyncio.CancelledError:
-            self.requested = True
+            self.request()
 
-    async def wait_through(self, condition: Callable[[], bool]) -> None:
-        """Wait until ``condition`` holds, whatever is requested meanwhile."""
-        while not condition():
+    async def wait_through(self, condition: Callable[[], bool], *, until: datetime | None = None) -> None:
+        """Wait until ``condition`` holds or the time ``until`` comes, whatever is requested meanwhile."""
+        while not condition() and (until is None or workflow.now() < until):
             try:
-                await workflow.wait_condition(condition)
+                await workflow.wait_condition(condition, timeout=until - workflow.now() if until else None)
             except asyncio.CancelledError:
-                self.requested = True
+                self.request()
+            except TimeoutError:
+                return
 
     async def sleep_through(self, duration: timedelta, summary: str) -> None:
         """Sleep for the whole duration, whatever is requested meanwhile."""
@@ -58,4 +80,4 @@ class Cancellation:
             try:
                 await workflow.sleep(left, summary=summary)
             except asyncio.CancelledError:
-                self.requested = True
+                self.request()

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 from ..contract.names import STATE_ATTRIBUTE, run_id
-from ..contract.outcome import Outcome
+from ..contract.outcome import LateOutcome, Outcome
 from ..contract.record import CallEvent, CallOutcome
 from ..contract.run import RunInput, RunState, RunView, Step, StepState
 from ..contract.tool import ToolContract
@@ -49,6 +49,8 @@ class Progress:
         self.text = ""
         self.undone: list[int] = []
         self.left: list[int] = []
+        self.notice = ""
+        self._late: dict[tuple[int, bool], Outcome] = {}
         self._state: RunState = "running"
         self._listed: RunState = "running"
         self._landed = 0
@@ -94,6 +96,7 @@ class Progress:
         """Note what became of a sent call. A write that took effect gets its place in the order of landing."""
         now = workflow.now()
         if outcome.status == "done":
+            # A write has one place in the order of landing, however late it became known that it landed.
             self._landed += step.writes
             return self.change(
                 step, state="done", result=outcome.result, landed=self._landed if step.writes else 0, ended_at=now
@@ -114,6 +117,36 @@ class Progress:
             workflow.upsert_search_attributes([_STATE.value_set(state)])
             self._listed = state
         workflow.set_current_details(self._details())
+
+    def note(self, notice: str) -> None:
+        """Say what the run waits for, where it is no person; empty when it waits for nothing of the kind."""
+        self.notice = notice
+        workflow.set_current_details(self._details())
+
+    def testify(self, step: Step, evidence: str) -> Step:
+        """Add a line to what is known of how a doubt was settled."""
+        return self.change(step, evidence=(*self.step(step.position).evidence, evidence))
+
+    def report_late(self, raw: object) -> None:
+        """Take what a worker reports of a call that was given up, whatever it is. Never raises.
+
+        A call that was believed not to have happened, and did, is a write that must be undone: its step is reopened,
+        and a rollback that is under way comes to it.
+        """
+        try:
+            late = LateOutcome.model_validate(raw)
+        except ValidationError:
+            return
+        step = next((step for step in self.steps if step.number == late.step), None)
+        if step is None or late.outcome.status == "in_doubt":
+            return
+        self._late[late.step, late.undo] = late.outcome
+        if not late.undo and late.outcome.status == "done" and step.state == "did not happen":
+            self.settle(self.testify(step, "the worker reported late: done"), late.outcome)
+
+    def late(self, step: Step, *, undo: bool) -> Outcome | None:
+        """Return what a worker reported late of a step's call, or of its undo."""
+        return self._late.get((step.number, undo))
 
     def end(self, state: RunState, text: str) -> RunView:
         """Close the run with its one reply."""
@@ -138,6 +171,7 @@ class Progress:
             text=self.text,
             undone=tuple(self.undone),
             left=tuple(self.left),
+            notice=self.notice,
             started_at=self._started_at,
             ended_at=self._ended_at,
         )
@@ -148,6 +182,8 @@ class Progress:
             undo = f", undo by {step.undo.tool}: {step.undo.tries} sent" if step.undo else ""
             lines.append(f"{step.position}. `{call_text(step.tool, dict(step.arguments))}` {step.state}{undo}")
         lines += [f"\n> {question.text}" for question in self.questions.open]
+        if self.notice:
+            lines.append(f"\n{self.notice}")
         if self.text:
             lines.append(f"\n{self.text}")
         return "\n".join(lines)
