@@ -73,7 +73,8 @@ class Plan(Wire):
     """A turn's reading, made into calls, with everything that is pinned to the run (SPEC 3.5).
 
     ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
-    they were read: contracts, rulebook, vocabulary.
+    they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with, which are the
+    language file, the vocabulary and the tools of one language; empty when unread.
     """
 
     language: Language
@@ -85,6 +86,7 @@ class Plan(Wire):
     atomic: bool = True
     asks: bool = False
     digest: str = ""
+    lexicon: str = ""
 
 
 class Message(Wire):

@@ -22,7 +22,7 @@ from .turns import CompileSelector, Selector, own_selector
 from .vocabulary_file import VocabularyFile, read_vocabulary_file
 from .wire import wire_argument
 
-__all__ = ["LoadedAgent", "load_agent"]
+__all__ = ["LoadedAgent", "LoadedFile", "load_agent", "load_file"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,55 @@ class LoadedAgent:
         return self._selectors[wanted]
 
 
+@dataclass(frozen=True, eq=False)
+class LoadedFile:
+    """An agent file with everything it names, from which each of its agents is made.
+
+    Attributes:
+        written: what the file says.
+        tools: every tool its sources offer, by name.
+        rulebook: the rules of all its agents.
+        vocabularies: its own words, by language.
+    """
+
+    written: AgentFile
+    tools: Mapping[str, Tool]
+    rulebook: Rulebook
+    vocabularies: Mapping[Language, VocabularyFile]
+
+    def agent(
+        self, name: str, *, context: Mapping[str, object] | None = None, compile_selector: CompileSelector = own_selector
+    ) -> LoadedAgent:
+        """Make one agent of the file.
+
+        Args:
+            name: its name; it must be one of the file's.
+            context: facts of the host, for the rulebook.
+            compile_selector: what makes the agent's selectors, if not our own.
+
+        Raises:
+            FileMistakes: a vocabulary that does not go with the agent's tools.
+            TypeError, ValueError: the context is not plain exact data.
+        """
+        canonical_json(context or {})
+        words = self.written.agents[name]
+        agent = LoadedAgent(
+            name=name,
+            file=self.written.path,
+            model=words.model,
+            tools={tool: self.tools[tool] for tool in words.tools},
+            rulebook=self.rulebook,
+            facts={fact: wire_argument(value) for fact, value in (context or {}).items()},
+            atomic=self.written.atomic,
+            on_unread=words.on_unread,
+            language=words.language or self.written.language or _spoken(self.vocabularies),
+            vocabularies=self.vocabularies,
+            compile_selector=compile_selector,
+        )
+        _compile_own_words(agent)
+        return agent
+
+
 def load_agent(
     path: str | Path,
     *,
@@ -102,34 +151,25 @@ def load_agent(
         NotFound: it has no agent of that name.
         TypeError, ValueError: the context is not plain exact data.
     """
-    canonical_json(context or {})
-    facts = {name: wire_argument(value) for name, value in (context or {}).items()}
+    file = load_file(path)
+    return file.agent(_choose(file.written, agent), context=context, compile_selector=compile_selector)
+
+
+def load_file(path: str | Path) -> LoadedFile:
+    """Load everything an agent file says, for all of its agents together.
+
+    Raises:
+        FileMistakes: everything that is wrong in the file, in the modules, the rulebook or the vocabulary it names.
+    """
     file = read_agent_file(Path(path))
-    name = _choose(file, agent)
     mistakes: list[FileMistake] = []
     tools = _tools(file, mistakes)
     vocabularies = _vocabularies(file, mistakes)
     _check_agents(file, tools, mistakes)
-    words = file.agents[name]
-    own = {tool: tools[tool] for tool in words.tools if tool in tools} if tools is not None else {}
     rulebook = _rulebook(file, tools, mistakes)
     if mistakes:
         raise FileMistakes(mistakes)
-    loaded = LoadedAgent(
-        name=name,
-        file=file.path,
-        model=words.model,
-        tools=own,
-        rulebook=rulebook,
-        facts=facts,
-        atomic=file.atomic,
-        on_unread=words.on_unread,
-        language=words.language or file.language or _spoken(vocabularies),
-        vocabularies=vocabularies,
-        compile_selector=compile_selector,
-    )
-    _compile_own_words(loaded)
-    return loaded
+    return LoadedFile(written=file, tools=tools or {}, rulebook=rulebook, vocabularies=vocabularies)
 
 
 def _choose(file: AgentFile, agent: str | None) -> str:

@@ -39,6 +39,7 @@ def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -
         atomic=agent.atomic,
         asks=any(agent.tools[call.tool].contract.writes for call in calls),
         digest=agent.digest,
+        lexicon=reading.lexicon,
     )
 
 
