@@ -16,16 +16,20 @@ from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from ..contract.errors import Ambiguous, Conflict, ConflictCode, NotFound
+from ..contract.errors import Ambiguous, Conflict, NotFound
 from ..contract.names import ANSWER_SIGNAL, SESSION_WORKFLOW, SUBMIT_UPDATE, VIEW_QUERY, session_workflow_id
 from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionKind
 from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import SessionState, SessionView, Submitted, Turn
+from ..tools.loader import LoadedAgent
+from ..tools.preview import Preview, preview
+from .conflicts import raise_if_not_taken, thread_is_waiting
 from .following import Follower
 from .home import Home
 from .patience import while_served
+from .place import Place
 from .runs import RunSummary, list_runs
 
 __all__ = ["AsyncAgent"]
@@ -80,6 +84,28 @@ class AsyncAgent:
     def name(self) -> str:
         """The agent's name in its file."""
         return self._home.agent.name
+
+    @property
+    def loaded(self) -> LoadedAgent:
+        """The agent as it was loaded: its tools with their contracts, its rules, its words."""
+        return self._home.agent
+
+    async def place(self) -> Place:
+        """Return the Temporal client and the queue in use; connect first where nothing was connected yet.
+
+        Raises:
+            Unreachable: the server does not answer, or the embedded one cannot start.
+        """
+        return await self._home.open()
+
+    def plan(self, turn: str, *, language: Language | None = None) -> Preview:
+        """Return how a turn would be read, checked, asked and undone. Nothing runs, and no server is needed.
+
+        Args:
+            turn: what a person would say.
+            language: the language to read it in; by default the agent's.
+        """
+        return preview(self._home.agent, turn, language)
 
     async def __aenter__(self) -> Self:
         await self._home.open()
@@ -165,10 +191,10 @@ class AsyncAgent:
         """Submit again where the session only has not heard yet that its run ended; refuse where it is open."""
         view = await self.run(run)
         if not view.over:
-            raise _waiting(view)
+            raise thread_is_waiting(view)
         submitted = await self._submit(user, turn.model_copy(update={"settled": run}))
         if submitted.status == "busy":
-            raise _waiting(await self.run(submitted.run))
+            raise thread_is_waiting(await self.run(submitted.run))
         return submitted
 
     async def _attend(self, user: str, run: str, *, asks: bool = True) -> RunView:
@@ -188,6 +214,7 @@ class AsyncAgent:
         user: str,
         answer: AnswerWord,
         *,
+        run: str | None = None,
         question: str | None = None,
         digest: str = "",
         by: str | None = None,
@@ -198,6 +225,7 @@ class AsyncAgent:
         Args:
             user: whose session it is.
             answer: exactly one of the three.
+            run: the run that is meant; by default the user's open one.
             question: the question's id; needed only where more than one is open.
             digest: the digest of the question as it was shown; the answer is refused if it has changed since.
             by: who answers; by default the user.
@@ -208,13 +236,16 @@ class AsyncAgent:
             Ambiguous: more than one confirmation is open.
             ValueError: the answer is none of the three.
         """
-        return await self._settle(user, ("confirm",), answer, question=question, digest=digest, by=by, note=note)
+        return await self._settle(
+            user, ("confirm",), answer, run=run, question=question, digest=digest, by=by, note=note
+        )
 
     async def answer(
         self,
         user: str,
         answer: AnswerWord,
         *,
+        run: str | None = None,
         question: str | None = None,
         digest: str = "",
         by: str | None = None,
@@ -230,7 +261,7 @@ class AsyncAgent:
         """
         kinds: tuple[QuestionKind, ...] = ("confirm", "outcome", "undo")
         return await self._settle(
-            user, kinds, answer, question=question, digest=digest, by=by, note=note, result=result
+            user, kinds, answer, run=run, question=question, digest=digest, by=by, note=note, result=result
         )
 
     async def _settle(
@@ -239,6 +270,7 @@ class AsyncAgent:
         kinds: tuple[QuestionKind, ...],
         word: AnswerWord,
         *,
+        run: str | None,
         question: str | None,
         digest: str,
         by: str | None,
@@ -248,7 +280,7 @@ class AsyncAgent:
         offered = [offer for kind in kinds for offer in ANSWERS[kind]]
         if word not in offered:
             raise ValueError(f"{word!r} is no answer; the answers are {', '.join(map(repr, offered))}")
-        view, asked = await self._open_question(user, kinds, question)
+        view, asked = await self._open_question(user, kinds, run, question)
         answer = Answer(
             question_id=asked.id,
             answer=word,
@@ -268,15 +300,19 @@ class AsyncAgent:
                 raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run) from error
             raise
         after = await self._attend(user, view.run)
-        _raise_if_not_taken(answer, asked, after)
+        raise_if_not_taken(answer, asked, after)
         return Reply.of_run(after)
 
     async def _open_question(
-        self, user: str, kinds: tuple[QuestionKind, ...], name: str | None
+        self, user: str, kinds: tuple[QuestionKind, ...], run: str | None, name: str | None
     ) -> tuple[RunView, Question]:
         view = self._latest.get(user)
+        if run is not None and (view is None or view.run != run):
+            view = await self.run(run)
         if view is None:
             view = await self._open_run(user)
+        if view.over:
+            raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run)
         fitting = [q for q in view.waiting if q.kind in kinds and (name is None or q.id == name)]
         if len(fitting) > 1:
             names = ", ".join(q.id for q in fitting)
@@ -346,27 +382,3 @@ class AsyncAgent:
 def _check_user(user: str) -> None:
     if not user or len(user) > LONGEST_USER or not user.isprintable():
         raise ValueError(f"user is {user!r}; it must be 1 to {LONGEST_USER} printable characters")
-
-
-def _waiting(view: RunView) -> Conflict:
-    hint = f"It asks: {view.waiting[0].text}" if view.waiting else f"It is {view.state}; try again when it has ended."
-    return Conflict(
-        "thread_is_waiting",
-        f"The run {view.run} of {view.user} is still open.",
-        hint,
-        run_id=view.run,
-        question_id=view.waiting[0].id if view.waiting else None,
-    )
-
-
-def _raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
-    mine = next((told for told in view.answers if told.answer_id == answer.answer_id), None)
-    if mine is None or mine.accepted:
-        return
-    winner = next((told for told in view.answers if told.accepted and told.question_id == asked.id), None)
-    if winner is not None:
-        message = f"{winner.by} answered {winner.answer} at {winner.at:%H:%M} UTC; that answer stands."
-    else:
-        message = f"The answer {answer.answer!r} changed nothing: {mine.reason.replace('_', ' ')}."
-    code: ConflictCode = "digest_mismatch" if mine.reason == "digest_mismatch" else "question_closed"
-    raise Conflict(code, message, run_id=view.run, question_id=asked.id)

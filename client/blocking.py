@@ -15,7 +15,10 @@ from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import SessionView
+from ..tools.loader import LoadedAgent
+from ..tools.preview import Preview
 from .agent import AsyncAgent
+from .place import Place
 from .runs import RunSummary
 
 __all__ = ["Agent"]
@@ -85,6 +88,24 @@ class Agent:
         """Whether it was closed."""
         return self._closed
 
+    @property
+    def name(self) -> str:
+        """The agent's name in its file."""
+        return self._agent.name
+
+    @property
+    def loaded(self) -> LoadedAgent:
+        """The agent as it was loaded; see `AsyncAgent.loaded`."""
+        return self._agent.loaded
+
+    def place(self) -> Place:
+        """Return the Temporal client and the queue in use; see `AsyncAgent.place`."""
+        return self._wait(self._agent.place())
+
+    def plan(self, turn: str, *, language: Language | None = None) -> Preview:
+        """Return how a turn would be read, checked, asked and undone; see `AsyncAgent.plan`."""
+        return self._agent.plan(turn, language=language)
+
     def chat(
         self,
         turn: str,
@@ -102,19 +123,23 @@ class Agent:
         user: str,
         answer: AnswerWord,
         *,
+        run: str | None = None,
         question: str | None = None,
         digest: str = "",
         by: str | None = None,
         note: str = "",
     ) -> Reply:
         """Answer the user's open confirmation; see `AsyncAgent.confirm`."""
-        return self._wait(self._agent.confirm(user, answer, question=question, digest=digest, by=by, note=note))
+        return self._wait(
+            self._agent.confirm(user, answer, run=run, question=question, digest=digest, by=by, note=note)
+        )
 
     def answer(
         self,
         user: str,
         answer: AnswerWord,
         *,
+        run: str | None = None,
         question: str | None = None,
         digest: str = "",
         by: str | None = None,
@@ -123,7 +148,7 @@ class Agent:
     ) -> Reply:
         """Answer any open question of the user's run; see `AsyncAgent.answer`."""
         return self._wait(
-            self._agent.answer(user, answer, question=question, digest=digest, by=by, note=note, result=result)
+            self._agent.answer(user, answer, run=run, question=question, digest=digest, by=by, note=note, result=result)
         )
 
     def session(self, user: str) -> SessionView:

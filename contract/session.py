@@ -73,8 +73,8 @@ class Plan(Wire):
     """A turn's reading, made into calls, with everything that is pinned to the run (SPEC 3.5).
 
     ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
-    they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with, which are the
-    language file, the vocabulary and the tools of one language; empty when unread.
+    they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with: those of
+    the language file, the vocabulary and the tools; empty when unread.
     """
 
     language: Language

@@ -98,7 +98,11 @@ class LoadedFile:
     vocabularies: Mapping[Language, VocabularyFile]
 
     def agent(
-        self, name: str, *, context: Mapping[str, object] | None = None, compile_selector: CompileSelector = own_selector
+        self,
+        name: str,
+        *,
+        context: Mapping[str, object] | None = None,
+        compile_selector: CompileSelector = own_selector,
     ) -> LoadedAgent:
         """Make one agent of the file.
 

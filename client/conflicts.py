@@ -1,0 +1,37 @@
+"""What a caller is told when a turn or an answer changes nothing, the way things stand (SPEC 4.4, 7.3)."""
+
+from ..contract.errors import Conflict, ConflictCode
+from ..contract.question import Answer, Question
+from ..contract.run import RunView
+
+__all__ = ["raise_if_not_taken", "thread_is_waiting"]
+
+
+def thread_is_waiting(view: RunView) -> Conflict:
+    """Return the error for a turn that comes while ``view`` is open: what it waits for."""
+    hint = f"It asks: {view.waiting[0].text}" if view.waiting else f"It is {view.state}; try again when it has ended."
+    return Conflict(
+        "thread_is_waiting",
+        f"The run {view.run} of {view.user} is still open.",
+        hint,
+        run_id=view.run,
+        question_id=view.waiting[0].id if view.waiting else None,
+    )
+
+
+def raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
+    """Raise what became of ``answer`` to the question ``asked``, if the run did not take it.
+
+    Raises:
+        Conflict: ``question_closed`` or ``digest_mismatch``.
+    """
+    mine = next((told for told in view.answers if told.answer_id == answer.answer_id), None)
+    if mine is None or mine.accepted:
+        return
+    winner = next((told for told in view.answers if told.accepted and told.question_id == asked.id), None)
+    if winner is not None:
+        message = f"{winner.by} answered {winner.answer} at {winner.at:%H:%M} UTC; that answer stands."
+    else:
+        message = f"The answer {answer.answer!r} changed nothing: {mine.reason.replace('_', ' ')}."
+    code: ConflictCode = "digest_mismatch" if mine.reason == "digest_mismatch" else "question_closed"
+    raise Conflict(code, message, run_id=view.run, question_id=asked.id)
