@@ -13,12 +13,11 @@ from typing import Self
 
 from ..contract.names import default_task_queue
 from ..tools.loader import LoadedAgent, load_agent
+from ..worker.settings import WorkerSettings
 from .connect import Connection, ConnectionSettings, connect
 from .place import Place
 
 __all__ = ["Home"]
-
-_QUEUE_VARIABLE = "AMENDS_TASK_QUEUE"
 
 
 class Home:
@@ -28,7 +27,11 @@ class Home:
         agent: the loaded agent.
         settings: which server to use.
         task_queue: the queue of the agent's workers; by default ``AMENDS_TASK_QUEUE``, then one named after the agent.
-        worker: whether to run a worker here; None for "with the embedded server only".
+        worker: whether to run a worker here; None for "with the embedded server only". It runs as the environment's
+            ``AMENDS_`` variables say; metrics and worker versions are for workers of their own.
+
+    Raises:
+        BadSetting: an ``AMENDS_`` variable of the worker's settings says what cannot be.
     """
 
     def __init__(
@@ -41,7 +44,9 @@ class Home:
     ) -> None:
         self.agent = agent
         self._settings = settings
-        self._task_queue = task_queue or os.environ.get(_QUEUE_VARIABLE) or default_task_queue(agent.name)
+        resolved = WorkerSettings.resolve({"task_queue": task_queue}, os.environ)
+        self._worker_settings = resolved.model_copy(update={"deployment": None, "build_id": None, "metrics": None})
+        self._task_queue = resolved.task_queue or default_task_queue(agent.name)
         self._worker = worker
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
@@ -62,6 +67,7 @@ class Home:
 
         Raises:
             FileMistakes: everything that is wrong with the file.
+            BadSetting: as the class.
         """
         loaded = load_agent(path, agent=agent, context=context)
         folder: Path | str | None = Path(state) if state is not None and str(state) != ":memory:" else state
@@ -96,7 +102,10 @@ class Home:
                 # Only a process that runs a worker pays for loading one.
                 from ..worker.serving import serving  # noqa: PLC0415
 
-                await stack.enter_async_context(serving(connection.client, [self.agent], task_queue=self._task_queue))
+                worker = serving(
+                    connection.client, [self.agent], task_queue=self._task_queue, settings=self._worker_settings
+                )
+                await stack.enter_async_context(worker)
             self._stack = stack.pop_all()
             return place
 
