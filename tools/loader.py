@@ -97,6 +97,15 @@ class LoadedFile:
     rulebook: Rulebook
     vocabularies: Mapping[Language, VocabularyFile]
 
+    def named(self, agent: str | None) -> str:
+        """Return the name of the agent that is meant: the one of that name, or the only one.
+
+        Raises:
+            Ambiguous: the file has several agents and none was named.
+            NotFound: it has no agent of that name.
+        """
+        return _choose(self.written, agent)
+
     def agent(
         self,
         name: str,
@@ -156,7 +165,7 @@ def load_agent(
         TypeError, ValueError: the context is not plain exact data.
     """
     file = load_file(path)
-    return file.agent(_choose(file.written, agent), context=context, compile_selector=compile_selector)
+    return file.agent(file.named(agent), context=context, compile_selector=compile_selector)
 
 
 def load_file(path: str | Path) -> LoadedFile:

@@ -1,0 +1,46 @@
+"""``amends dev``: server, its UI and a worker in one process, for working on an agent."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from temporalio.worker import Worker
+
+from ..client.connect import Connection, ConnectionSettings
+from ..worker.settings import WorkerSettings
+from .exits import Exit
+from .options import agent_options, context_option, state_option, worker_options
+from .serving import load_agents, serve
+from .terminal import note, say
+
+__all__ = ["command"]
+
+
+@click.command()
+@agent_options
+@context_option
+@state_option
+@worker_options
+def command(file: Path, name: str | None, context: dict[str, object], state: Path | None, **flags: str | None) -> Exit:
+    """Run a Temporal server with its UI and a worker for the agents of a file, until Ctrl-C.
+
+    Runs are kept in the state folder. Where TEMPORAL_ADDRESS names a server, that one is used.
+    """
+    settings = WorkerSettings.resolve(flags, os.environ)
+    agents = load_agents(file, name, context)
+    where = ConnectionSettings(state=state, beside=file.resolve().parent, ui=True)
+
+    def ready(connection: Connection, workers: Sequence[Worker]) -> None:
+        client = connection.client
+        rows = [("Temporal", f"{client.service_client.config.target_host}, namespace {client.namespace}")]
+        if connection.embedded is not None and connection.embedded.ui_url is not None:
+            rows.append(("Temporal UI", f"{connection.embedded.ui_url}/namespaces/{client.namespace}/workflows"))
+        rows += [("Queue", worker.task_queue) for worker in workers]
+        chat = f"amends chat --agent {file}" + (f" --state {state}" if state else "")
+        rows += [("Chat", chat + (f" --name {agent.name}" if len(agents) > 1 else "")) for agent in agents]
+        for title, value in rows:
+            say(f"{title.ljust(12)} {value}")
+        note("Stop with Ctrl-C.")
+
+    return serve(agents, settings, where, ready=ready)

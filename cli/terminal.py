@@ -1,0 +1,64 @@
+"""What the commands print with: data to stdout, everything else to stderr, colour only where a person looks.
+
+Text is never wrapped, cut or interpreted: what was said or returned could draw anything otherwise. rich decides about
+colour: none into a pipe, with ``NO_COLOR`` or with ``TERM=dumb``.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+__all__ = ["columns", "document", "note", "prompting", "say", "styled", "visible"]
+
+_OPEN, _CLOSE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+
+
+def say(text: str | Text = "") -> None:
+    """Print a line of data, to stdout."""
+    _print(Console(soft_wrap=True, highlight=False, markup=False, emoji=False), text)
+
+
+def note(text: str | Text = "") -> None:
+    """Print a line for the person at the terminal, to stderr."""
+    _print(Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False), text)
+
+
+def document(schema: str, said: Mapping[str, object]) -> None:
+    """Print the one JSON document of a command: ``said`` with its ``schema``, such as ``amends.run/1``."""
+    sys.stdout.write(json.dumps({"schema": schema, **said}, ensure_ascii=False, indent=2) + "\n")
+
+
+def prompting() -> bool:
+    """Whether a person can be asked: they see what is asked, and what they type arrives here."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def styled(*parts: str | Text | tuple[str, str]) -> Text:
+    """Make a line of texts and ``(text, style)`` parts."""
+    return Text.assemble(*parts)
+
+
+def visible(text: str) -> str:
+    """Show every character: one that cannot be seen, or reorders its neighbours, by its code; spaces at the ends as ·.
+
+    Nothing is left out, so that what a person approves is what will be sent.
+    """
+    shown = "".join(each if each.isprintable() else f"{_OPEN}U+{ord(each):04X}{_CLOSE}" for each in text)
+    body = shown.strip(" ")
+    ahead = len(shown) - len(shown.lstrip(" ")) if body else len(shown)
+    return "·" * ahead + body + "·" * (len(shown) - ahead - len(body))
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align cells in columns, two spaces apart, as lines."""
+    if not rows:
+        return []
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _print(console: Console, text: str | Text) -> None:
+    console.print(text)
