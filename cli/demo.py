@@ -69,12 +69,13 @@ _ORDERS = (
 
 @click.command()
 @click.option(
-    "--state",
+    "--state-folder",
+    "state",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Keep the server's state and the shop in this new folder, to look at afterwards.  [default: keep nothing]",
 )
-def command(state: Path | None) -> Exit:
+def command(*, state: Path | None) -> Exit:
     """Run the failed order: two orders to a small shop whose provisioning is down.
 
     A Temporal server is started for it, and ended. It takes a few seconds.
@@ -172,11 +173,11 @@ def _say_where_to_look(state: Path | None) -> None:
     folder = state or Path(".amends/demo")
     if state is None:
         say("Nothing was kept. To look at such runs in Temporal's UI, run it again and keep them:")
-        say(f"  amends demo --state {folder}")
+        say(f"  amends demo --state-folder {folder}")
     else:
         say("To look at these runs in Temporal's UI:")
     agent = _agent_file()
     here = Path.cwd()
     shown = agent.relative_to(here) if agent.is_relative_to(here) else agent
     shop = shlex.quote(str(folder / "shop.db"))
-    say(f"  SHOP_DB={shop} amends dev --agent {shlex.quote(str(shown))} --state {shlex.quote(str(folder))}")
+    say(f"  SHOP_DB={shop} amends dev --agent {shlex.quote(str(shown))} --state-folder {shlex.quote(str(folder))}")

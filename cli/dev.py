@@ -22,7 +22,9 @@ __all__ = ["command"]
 @context_option
 @state_option
 @worker_options
-def command(file: Path, name: str | None, context: dict[str, object], state: Path | None, **flags: str | None) -> Exit:
+def command(
+    *, file: Path, name: str | None, context: dict[str, object], state: Path | None, **flags: str | None
+) -> Exit:
     """Run a Temporal server with its UI and a worker for the agents of a file, until Ctrl-C.
 
     Runs are kept in the state folder. Where TEMPORAL_ADDRESS names a server, that one is used.
@@ -37,7 +39,7 @@ def command(file: Path, name: str | None, context: dict[str, object], state: Pat
         if connection.embedded is not None and connection.embedded.ui_url is not None:
             rows.append(("Temporal UI", f"{connection.embedded.ui_url}/namespaces/{client.namespace}/workflows"))
         rows += [("Queue", worker.task_queue) for worker in workers]
-        chat = f"amends chat --agent {file}" + (f" --state {state}" if state else "")
+        chat = f"amends chat --agent {file}" + (f" --state-folder {state}" if state else "")
         rows += [("Chat", chat + (f" --name {agent.name}" if len(agents) > 1 else "")) for agent in agents]
         for title, value in rows:
             say(f"{title.ljust(12)} {value}")

@@ -19,7 +19,7 @@ __all__ = ["command"]
 @agent_file_argument
 @click.option("--strict", is_flag=True, help="Exit with 10 if there is anything to say.")
 @as_json_option
-def command(file: Path, *, strict: bool, as_json: bool) -> Exit:
+def command(*, file: Path, strict: bool, as_json: bool) -> Exit:
     """Say what recovery needs of each write of AGENT_FILE, and does not have."""
     system = verifiable(load_file(file))
     found = lint(system.agents, system.tools, rulebook=system.rulebook)

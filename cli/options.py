@@ -1,6 +1,7 @@
 """Options that several commands share: which agent, where its runs live, how to print."""
 
 import functools
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, cast
@@ -15,9 +16,12 @@ __all__ = [
     "language_option",
     "name_option",
     "read_pairs",
+    "same_place",
     "state_option",
     "worker_options",
 ]
+
+_AGENT_FILE = "agent.yaml"
 
 _WORKER_SETTINGS = (
     ("--task-queue", "NAME", "The task queue.  [default: one for each agent, amends-<agent>]"),
@@ -54,9 +58,10 @@ def agent_file_argument(command: _Command) -> _Command:
 
 
 def state_option(command: _Command) -> _Command:
-    """Add ``--state DIR`` as ``state``."""
+    """Add ``--state-folder DIR`` as ``state``."""
     return click.option(
-        "--state",
+        "--state-folder",
+        "state",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         help="The embedded server's folder.  [default: AMENDS_STATE, else .amends beside the agent file]",
@@ -95,6 +100,15 @@ def worker_options(command: _Command) -> _Command:
     return command
 
 
+def same_place() -> str:
+    """Return the options that make another command speak of the same agent and state as the one that runs now."""
+    chosen = click.get_current_context().params
+    said = {"--agent": chosen.get("file"), "--name": chosen.get("name"), "--state-folder": chosen.get("state")}
+    if str(said["--agent"]) == _AGENT_FILE:
+        del said["--agent"]
+    return "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in said.items() if value is not None)
+
+
 def read_pairs(said: tuple[str, ...]) -> dict[str, str]:
     """Read ``name=value`` words.
 
@@ -114,7 +128,7 @@ _agent_option = click.option(
     "--agent",
     "file",
     type=click.Path(path_type=Path),
-    default=Path("agent.yaml"),
+    default=Path(_AGENT_FILE),
     envvar="AMENDS_AGENT",
     show_default=True,
     show_envvar=True,

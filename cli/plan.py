@@ -29,12 +29,12 @@ _LANGUAGES: dict[Language, str] = {"en": "English", "pt-BR": "Brazilian Portugue
 )
 @as_json_option
 def command(
+    *,
     turn: str,
     file: Path,
     name: str | None,
     language: Language | None,
     context: dict[str, object],
-    *,
     detailed_exitcode: bool,
     as_json: bool,
 ) -> Exit:

@@ -11,7 +11,12 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["columns", "document", "note", "prompting", "say", "styled", "visible"]
+try:
+    import termios as _termios
+except ImportError:  # Windows: what was typed ahead stays
+    _termios = None  # type: ignore[assignment]
+
+__all__ = ["columns", "document", "forget_typed_ahead", "note", "prompting", "say", "styled", "visible"]
 
 _OPEN, _CLOSE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
@@ -34,6 +39,12 @@ def document(schema: str, said: Mapping[str, object]) -> None:
 def prompting() -> bool:
     """Whether a person can be asked: they see what is asked, and what they type arrives here."""
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def forget_typed_ahead() -> None:
+    """Drop what was typed before now: an answer that was typed before its question was shown answers another one."""
+    if _termios is not None and sys.stdin.isatty():
+        _termios.tcflush(sys.stdin.fileno(), _termios.TCIFLUSH)
 
 
 def styled(*parts: str | Text | tuple[str, str]) -> Text:

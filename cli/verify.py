@@ -22,7 +22,7 @@ __all__ = ["command"]
 @context_option
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0, for code hosts.")
 @as_json_option
-def command(file: Path, context: dict[str, object], *, sarif: bool, as_json: bool) -> Exit:
+def command(*, file: Path, context: dict[str, object], sarif: bool, as_json: bool) -> Exit:
     """Look for routes of AGENT_FILE's agents that cannot be undone, and for rules that do not do what they say.
 
     Exits with 0 where it passes, 1 where it fails, 2 where the file cannot be read. With --context, facts that are not

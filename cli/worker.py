@@ -24,6 +24,7 @@ __all__ = ["command"]
 @state_option
 @worker_options
 def command(
+    *,
     file: Path,
     name: str | None,
     context: dict[str, object],

@@ -1,0 +1,24 @@
+"""Which run is meant: by its id, or by the user whose run it is."""
+
+from ..client.blocking import Agent
+from ..contract.errors import NotFound
+from ..contract.run import RunView
+
+__all__ = ["run_meant"]
+
+_RUN = "run:"
+
+
+def run_meant(desk: Agent, target: str) -> RunView:
+    """Return the run of an id, or a user's open run, or else their latest.
+
+    Raises:
+        NotFound: there is no such run, or the user has no session or no run yet.
+    """
+    if target.startswith(_RUN):
+        return desk.run(target)
+    session = desk.session(target)
+    past = [line.run for line in session.runs if line.run]
+    if not session.open_run and not past:
+        raise NotFound("no_such_run", f"{target} has no run with {desk.name} yet.")
+    return desk.run(session.open_run or past[-1])
