@@ -28,7 +28,7 @@ from .cards import card, step_state
 from .exits import Exit
 from .terminal import columns, note, say, styled
 
-__all__ = ["command"]
+__all__ = ["agent_file", "command"]
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,14 @@ def _folder(state: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _agent_file() -> Path:
+def agent_file() -> Path:
+    """Return where the example shop's agent file is."""
     return Path(str(files("amends.examples.shop") / "agent.yaml"))
 
 
 def _desk(folder: Path) -> Agent:
     """The shop's desk on a server of its own, whatever the environment says of servers and queues."""
-    agent = load_agent(_agent_file())
+    agent = load_agent(agent_file())
     settings = ConnectionSettings(embedded=True, state=folder)
     return Agent(AsyncAgent(Home(agent, settings, task_queue=default_task_queue(agent.name), worker=True)))
 
@@ -176,7 +177,7 @@ def _say_where_to_look(state: Path | None) -> None:
         say(f"  amends demo --state-folder {folder}")
     else:
         say("To look at these runs in Temporal's UI:")
-    agent = _agent_file()
+    agent = agent_file()
     here = Path.cwd()
     shown = agent.relative_to(here) if agent.is_relative_to(here) else agent
     shop = shlex.quote(str(folder / "shop.db"))

@@ -10,7 +10,7 @@ from temporalio.worker import Worker
 from ..client.connect import Connection, ConnectionSettings
 from ..worker.settings import WorkerSettings
 from .exits import Exit
-from .options import agent_options, context_option, state_option, worker_options
+from .options import agent_options, context_option, same_place, state_option, worker_options
 from .serving import load_agents, serve
 from .terminal import note, say
 
@@ -39,7 +39,7 @@ def command(
         if connection.embedded is not None and connection.embedded.ui_url is not None:
             rows.append(("Temporal UI", f"{connection.embedded.ui_url}/namespaces/{client.namespace}/workflows"))
         rows += [("Queue", worker.task_queue) for worker in workers]
-        chat = f"amends chat --agent {file}" + (f" --state-folder {state}" if state else "")
+        chat = f"amends chat{same_place()}"
         rows += [("Chat", chat + (f" --name {agent.name}" if len(agents) > 1 else "")) for agent in agents]
         for title, value in rows:
             say(f"{title.ljust(12)} {value}")

@@ -1,0 +1,105 @@
+"""The commands as a person runs them: processes of their own, in a folder of their own with a copy of the shop."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from amends.client.dev_server import find_binary
+from amends.examples.shop.store import Store
+
+ROOT = Path(__file__).parents[2]
+AMENDS = str(Path(sys.executable).parent / "amends")
+
+RECEIPT = "charge order 4411 40.00, then send the receipt for order 4411"
+
+
+@dataclass
+class Shop:
+    """A folder with the shop's agent file, and the commands run there."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "shop.db")
+
+    def environ(self) -> dict[str, str]:
+        return {**os.environ, "SHOP_DB": str(self.folder / "shop.db"), "PYTHONUNBUFFERED": "1", **self.environment}
+
+    def amends(self, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        return self.command(AMENDS, *words, typed=typed)
+
+    def python(self, script: str) -> subprocess.CompletedProcess[str]:
+        return self.command(sys.executable, "-c", script)
+
+    def temporal(self, address: str, *words: str) -> str:
+        done = self.command(str(find_binary()), *words, "--address", address)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def command(self, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environ(),
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def starts(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [AMENDS, *words],
+            cwd=self.folder,
+            env=self.environ(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "shop" / "agent.yaml", folder)
+    return Shop(folder)
+
+
+Starts = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def started() -> Iterator[Starts]:
+    """Start commands of a shop; whatever still runs when the test ends is killed."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(shop: Shop, *words: str, until: str) -> subprocess.Popen[str]:
+        process = shop.starts(*words)
+        processes.append(process)
+        assert process.stderr is not None
+        said = ""
+        while until not in said:
+            line = process.stderr.readline()
+            assert line, f"it ended before it said {until!r}: {said}"
+            said += line
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def lines_of(text: str) -> Mapping[str, str]:
+    """``name: value`` lines as a mapping."""
+    return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
