@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from amends.examples.shop.store import Store
 
 ROOT = Path(__file__).parents[2]
 AMENDS = str(Path(sys.executable).parent / "amends")
-
-RECEIPT = "charge order 4411 40.00, then send the receipt for order 4411"
 
 
 @dataclass
@@ -98,8 +96,3 @@ def started() -> Iterator[Starts]:
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-def lines_of(text: str) -> Mapping[str, str]:
-    """``name: value`` lines as a mapping."""
-    return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)

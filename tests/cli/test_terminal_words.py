@@ -93,7 +93,9 @@ def test_a_card_says_so_where_a_failed_run_is_not_undone() -> None:
     assert lines[1] == "If a later step fails, it stays: runs of this agent are independent."
 
 
-@pytest.mark.parametrize(("text", "shown"), [("", ""), ("  ", "··"), ("a b", "a b"), ("\x1b[2J", "\u2039U+001B\u203a[2J")])
+@pytest.mark.parametrize(
+    ("text", "shown"), [("", ""), ("  ", "··"), ("a b", "a b"), ("\x1b[2J", "\u2039U+001B\u203a[2J")]
+)
 def test_text_from_outside_cannot_draw_on_the_terminal(text, shown) -> None:
     assert visible(text) == shown
 
