@@ -1,7 +1,8 @@
 """A desk: a server, a worker and an agent for the length of a test."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from uuid import uuid4
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -10,6 +11,7 @@ from ..client.agent import AsyncAgent
 from ..client.home import Home
 from ..client.place import Place
 from ..contract.question import AnswerWord
+from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..tools.loader import LoadedAgent
 from ..worker.serving import make_worker
@@ -18,9 +20,25 @@ __all__ = ["Desk", "open_desk"]
 
 
 class Desk(AsyncAgent):
-    """An agent whose questions a test can answer in one line."""
+    """An agent whose questions a test can answer in one line.
 
-    async def order(self, turn: str, *answers: AnswerWord, user: str = "u-17", by: str | None = None) -> Reply:
+    Attributes:
+        user: who says the turns of `order` where none is named. Sessions are found by agent and user, so a desk has a
+            person of its own, and no other test's session is met on the same server.
+    """
+
+    def __init__(self, home: Home, *, facts: Mapping[str, object] | None = None, user: str) -> None:
+        super().__init__(home, facts=facts)
+        self.user = user
+
+    async def order(
+        self,
+        turn: str,
+        *answers: AnswerWord,
+        user: str | None = None,
+        by: str | None = None,
+        language: Language | None = None,
+    ) -> Reply:
         """Give a turn and answer its questions in order; the last answer goes on for all that follow.
 
         With no answers, everything that can be approved is approved.
@@ -28,13 +46,14 @@ class Desk(AsyncAgent):
         Raises:
             AssertionError: a question is open that the next answer does not fit.
         """
-        reply = await self.chat(turn, user=user)
+        whose = user or self.user
+        reply = await self.chat(turn, user=whose, language=language)
         given = list(answers) or ["approve"]
         while reply.waiting:
             word = given.pop(0) if len(given) > 1 else given[0]
             if word not in reply.waiting[0].answers:
                 raise AssertionError(f"{word!r} does not answer {reply.waiting[0].text!r}")
-            reply = await self.answer(user, word, by=by)
+            reply = await self.answer(whose, word, by=by)
         return reply
 
 
@@ -58,6 +77,7 @@ async def open_desk(
     agent: LoadedAgent,
     *,
     task_queue: str,
+    user: str | None = None,
     attributes: bool = True,
     workers: Sequence[Worker] | None = None,
 ) -> AsyncIterator[Desk]:
@@ -67,6 +87,7 @@ async def open_desk(
         client: a client with pydantic's data converter.
         agent: the agent, perhaps that of a `ToolBench`.
         task_queue: a queue of its own, so that no other test's worker takes its tasks.
+        user: who says the turns of `Desk.order`; by default somebody new.
         attributes: whether the server knows our search attributes.
         workers: the workers to run; by default one made for the agent.
     """
@@ -75,4 +96,4 @@ async def open_desk(
             await stack.enter_async_context(worker)
         address = client.service_client.config.target_host
         place = Place(client=client, address=address, task_queue=task_queue, attributes=attributes)
-        yield Desk(_Fixed(agent, place), facts=agent.facts)
+        yield Desk(_Fixed(agent, place), facts=agent.facts, user=user or f"u-{uuid4().hex[:8]}")
