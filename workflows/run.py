@@ -206,9 +206,10 @@ class RunWorkflow:
     # What arrives from outside. Handlers are synchronous and total.
 
     @workflow.signal(name=ANSWER_SIGNAL, description="Answer a question: {question_id, answer, by, note}.")
-    def answer(self, answer: object) -> None:
+    def answer(self, answer: object = None, *more: object) -> None:
         """Take an answer, whatever it is (SPEC 4.4)."""
-        self._questions.take(answer, workflow.now())
+        # A signal without an argument, or with several, is malformed; a handler that cannot be called wedges the run.
+        self._questions.take(None if more else answer, workflow.now())
 
     @workflow.update(name=ANSWER_UPDATE, description="Answer a question and learn at once what became of it.")
     def answer_now(self, answer: Answer) -> Answered:
