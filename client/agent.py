@@ -22,7 +22,7 @@ from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionK
 from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
-from ..contract.session import SessionState, SessionView, Submitted, Turn
+from ..contract.session import LONGEST_TURN, SessionState, SessionView, Submitted, Turn
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview, preview
 from .conflicts import raise_if_not_taken, thread_is_waiting
@@ -148,6 +148,8 @@ class AsyncAgent:
         _check_user(user)
         if key is not None and not 0 < len(key) <= LONGEST_KEY:
             raise ValueError(f"key is {key!r}; it must be 1 to {LONGEST_KEY} characters")
+        if len(turn) > LONGEST_TURN:
+            raise ValueError(f"the turn has {len(turn)} characters; {LONGEST_TURN} is the most a turn may have")
         place = await self._home.open()
         request = Turn(
             text=turn,
@@ -197,10 +199,10 @@ class AsyncAgent:
             raise thread_is_waiting(await self.run(submitted.run))
         return submitted
 
-    async def _attend(self, user: str, run: str, *, asks: bool = True) -> RunView:
+    async def _attend(self, user: str, run: str, *, asks: bool = True, since: int = 0) -> RunView:
         place = await self._home.open()
         follower = self._followers.setdefault(run, Follower(place.client, run))
-        view = await while_served(follower.until_attention(asks=asks), place)
+        view = await while_served(follower.until_attention(asks=asks, since=since), place)
         if view.over:
             self._forget(user, run)
         else:
@@ -292,6 +294,7 @@ class AsyncAgent:
         )
         place = await self._home.open()
         follower = self._followers.setdefault(view.run, Follower(place.client, view.run))
+        before = follower.read
         try:
             await follower.handle.signal(ANSWER_SIGNAL, answer)
         except RPCError as error:
@@ -299,7 +302,7 @@ class AsyncAgent:
                 self._forget(user, view.run)
                 raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run) from error
             raise
-        after = await self._attend(user, view.run)
+        after = await self._attend(user, view.run, since=before)
         raise_if_not_taken(answer, asked, after)
         return Reply.of_run(after)
 

@@ -62,6 +62,8 @@ class Follower:
         self._client = client
         self._handle: WorkflowHandle[object, RunView] = client.get_workflow_handle(run, result_type=RunView)
         self._events: WorkflowHistoryEventAsyncIterator | None = None
+        self._reading = asyncio.Lock()
+        self._read = 0
         self._pending = 0
         self._task_pending = True
         self._ended: HistoryEvent | None = None
@@ -71,17 +73,28 @@ class Follower:
         """The run's workflow handle."""
         return self._handle
 
-    async def until_attention(self, *, asks: bool = True) -> RunView:
-        """Wait until the run needs a person or is over; return what it shows then.
+    @property
+    def read(self) -> int:
+        """How many batches of events were read. It grows, and a caller notes it before doing something to the run."""
+        return self._read
+
+    async def until_attention(self, *, asks: bool = True, since: int = 0) -> RunView:
+        """Wait until the run needs a person or is over; return what it shows then. Several callers may wait at once.
 
         ``asks`` False says that the run is not expected to ask, which makes waiting cheaper and is no promise.
+        ``since`` is `read` as it was before the caller did what it waits for: where another caller has read on since
+        then, what it waits for may have happened already, and no further event need come.
         """
         if not asks and self._events is None:
             return await self._until_close_or_question()
         while True:
             if self._ended is not None:
                 return await self._last_view(self._ended)
-            await self._read_on()
+            if self._read == since:
+                async with self._reading:
+                    if self._read == since:
+                        await self._read_on()
+            since = self._read
             if self._ended is None and not self._task_pending and not self._pending:
                 view = await self.view()
                 if view.waiting or view.over:
@@ -136,6 +149,7 @@ class Follower:
                 continue
             for event in self._events.current_page or ():
                 self._take_in(event)
+            self._read += 1
             return
 
     def _take_in(self, event: HistoryEvent) -> None:
