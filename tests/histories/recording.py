@@ -16,8 +16,9 @@ FOLDER = Path(__file__).parent / amends.__version__.rpartition(".")[0]
 """Where this version's histories are kept."""
 
 
-
-async def record(client: Client, desk: Desk, name: str, *, of: Literal["run", "session", "first session"] = "run") -> None:
+async def record(
+    client: Client, desk: Desk, name: str, *, of: Literal["run", "session", "first session"] = "run"
+) -> None:
     """Write the history of the desk's latest run, of its session, or of the session's first execution."""
     workflow = session_workflow_id(desk.name, desk.user)
     if of == "run":

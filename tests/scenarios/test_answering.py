@@ -9,6 +9,7 @@ from amends import Conflict
 from amends.client.agent import AsyncAgent
 from amends.contract.names import ANSWER_SIGNAL, ANSWER_UPDATE
 from amends.contract.question import Answer, Answered
+from amends.contract.reply import Reply
 from amends.contract.run import RunView
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
@@ -88,6 +89,25 @@ async def test_of_two_people_at_once_exactly_one_wins(bench: ToolBench, desk: De
     winner = "ana answered approve" if isinstance(answers[1], Conflict) else "bo answered skip"
     assert winner in str(lost[0])
     assert bench.names == (["charge_card"] if "ana" in winner else [])
+
+
+async def test_people_who_answer_through_one_client_do_not_wait_for_each_other(bench: ToolBench, desk: Desk):
+    async def take_a_moment(_: object) -> object:
+        await asyncio.sleep(0.02)
+        return {"id": "1"}
+
+    async def answer(number: int) -> object:
+        await asyncio.sleep(number * 0.01)
+        return await desk.confirm(desk.user, "approve", by=f"person {number}")
+
+    for tool in ("charge_card", "update_crm", "provision_account"):
+        bench.on(tool).does(take_a_moment)
+    for _ in range(4):
+        await desk.chat(ORDER, user=desk.user)
+        while (await desk.session(desk.user)).open_run:
+            async with asyncio.timeout(5):
+                told = await asyncio.gather(*map(answer, range(4)), return_exceptions=True)
+            assert {type(one) for one in told} <= {Reply, Conflict}
 
 
 async def test_the_same_answer_again_from_the_same_person_is_told_the_same(bench: ToolBench, desk: Desk):
@@ -248,7 +268,9 @@ async def test_a_client_that_was_told_who_won_knows_the_next_question(bench: Too
     assert (await desk.confirm(desk.user, "cancel all")).undone == ("charge_card",)
 
 
-@pytest.mark.parametrize("answer", [(), (None,), (3,), ("approve",), ([],), ({},), ({"question_id": 4},), ({}, {})], ids=str)
+@pytest.mark.parametrize(
+    "answer", [(), (None,), (3,), ("approve",), ([],), ({},), ({"question_id": 4},), ({}, {})], ids=str
+)
 async def test_a_malformed_update_fails_and_the_run_lives(desk: Desk, answer: tuple[object, ...]):
     reply = await desk.chat("add_note(order_id=4411, text=x)", user=desk.user)
     with pytest.raises(WorkflowUpdateFailedError):

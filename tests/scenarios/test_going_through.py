@@ -56,8 +56,7 @@ async def test_a_skipped_call_is_not_undone_later(bench: ToolBench, desk: Desk):
     bench.on("provision_account").raises(RuntimeError("down"))
     reply = await desk.order(ORDER, "approve", "skip", "approve")
     assert reply.text == (
-        "This run stopped: provision_account failed (RuntimeError). "
-        "Undone, latest first: charge_card (by refund_card)."
+        "This run stopped: provision_account failed (RuntimeError). Undone, latest first: charge_card (by refund_card)."
     )
     assert bench.names == ["charge_card", "provision_account", "refund_card"]
 

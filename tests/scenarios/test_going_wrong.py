@@ -61,8 +61,7 @@ async def test_a_read_that_fails_after_a_write_undoes_it(bench: ToolBench, desk:
 async def test_an_irreversible_write_is_skipped_and_listed(bench: ToolBench, desk: Desk, provisioning_is_down):
     reply = await desk.order(f"{CHARGE}; {RECEIPT}; {PROVISION}")
     assert reply.text == (
-        FAILED + "Undone, latest first: charge_card (by refund_card). "
-        "Not undoable, and left as they are: send_receipt."
+        FAILED + "Undone, latest first: charge_card (by refund_card). Not undoable, and left as they are: send_receipt."
     )
     assert (reply.state, reply.left) == ("left", ("send_receipt",))
     assert bench.names == ["charge_card", "send_receipt", "provision_account", "refund_card"]

@@ -33,7 +33,9 @@ def restore_crm(order_id: str, previous: str):
     """Set what the CRM says of an order back to what it said before."""
 
 
-@tool(writes=True, retry_safe=True, undo=Undo("free_slot", slot="$result.booking.slots.0.id", order_id="$args.order_id"))
+@tool(
+    writes=True, retry_safe=True, undo=Undo("free_slot", slot="$result.booking.slots.0.id", order_id="$args.order_id")
+)
 def book_slot(order_id: str):
     """Book a delivery slot for an order."""
 
