@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amends.contract.run import RunView
+from amends.contract.session import SessionView
 from amends.rulebook.effects import Rule
 from amends.rulebook.rules import Rulebook
 from amends.testing.bench import ToolBench
@@ -29,7 +30,9 @@ def make_bench(*rules: Rule, **changes: Any) -> ToolBench:
 
 def run_of(desk: Desk, run: str) -> WorkflowHandle[Any, Any]:
     """Return the workflow of a run, to do to it what anybody with the Temporal command line may do."""
-    return desk._home._given.client.get_workflow_handle(run)  # type: ignore[attr-defined]
+    home: Any = desk._home
+    handle: WorkflowHandle[Any, Any] = home._given.client.get_workflow_handle(run)
+    return handle
 
 
 async def eventually(holds: Callable[[], Awaitable[object] | object], seconds: float = 10) -> None:
@@ -52,4 +55,17 @@ async def view_when(desk: Desk, run: str, holds: Callable[[RunView], object], se
         return bool(holds(view))
 
     await eventually(so, seconds)
+    return view
+
+
+async def settled(desk: Desk, user: str | None = None) -> SessionView:
+    """Return the session once it knows of the end of its last run, which a client may know a moment earlier."""
+    view = await desk.session(user or desk.user)
+
+    async def no_run_is_open() -> bool:
+        nonlocal view
+        view = await desk.session(user or desk.user)
+        return not view.open_run
+
+    await eventually(no_run_is_open)
     return view

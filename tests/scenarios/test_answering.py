@@ -27,7 +27,7 @@ def another_client(desk: Desk) -> AsyncAgent:
 
 async def test_an_answer_to_an_unknown_question_is_a_conflict(bench: ToolBench, desk: Desk):
     await desk.chat(ORDER, user=desk.user)
-    with pytest.raises(Conflict, match="No confirmation of .* is open") as told:
+    with pytest.raises(Conflict, match=r"No confirmation of .* is open") as told:
         await desk.confirm(desk.user, "approve", question="q9")
     assert told.value.code == "no_open_question"
     assert bench.names == []
@@ -129,7 +129,7 @@ async def test_an_answer_to_a_question_as_it_was_not_shown_is_refused(bench: Too
     assert bench.names == ["charge_card"]
 
 
-MALFORMED = [
+MALFORMED: list[object] = [
     None, True, 0, -1.5, 10**30, "approve", "", [], {}, [[]], [1, {"a": None}],
     {"question_id": "q1"}, {"question_id": 1, "answer": "approve", "by": "ana"},
     {"question_id": "q1", "answer": ["approve"], "by": "ana"}, {"question_id": "q1", "answer": "approve"},

@@ -8,7 +8,7 @@ from amends.contract.names import session_workflow_id
 from amends.rulebook.effects import NotAfter
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
-from amends.tests.scenarios.stage import ORDER, eventually, make_bench, run_of, view_when
+from amends.tests.scenarios.stage import ORDER, eventually, make_bench, run_of, settled, view_when
 from amends.workflows import rollback
 from temporalio.client import Client
 
@@ -219,11 +219,7 @@ async def test_a_terminated_run_is_noted_and_told_as_what_it_is(bench: ToolBench
     assert (over.text, over.state, over.waiting) == (told, "left", ())
     assert [step.state for step in over.steps] == ["done", "proposed"]
 
-    async def noted() -> bool:
-        return not (await desk.session(desk.user)).open_run
-
-    await eventually(noted)
-    session = await desk.session(desk.user)
+    session = await settled(desk)
     assert [(line.run, line.state, line.text, line.turn) for line in session.runs] == [
         (reply.run, "left", told, ORDER),
     ]
@@ -250,7 +246,7 @@ async def test_cancelling_a_session_loses_nothing(bench: ToolBench, desk: Desk):
         reply = await desk.confirm(desk.user, "approve")
     assert reply.state == "done"
     assert (await desk.order("get_order(order_id=4411)")).state == "done"
-    assert len((await desk.session(desk.user)).runs) == 2
+    assert len((await settled(desk)).runs) == 2
 
 
 async def test_terminating_a_session_leaves_its_open_run_alone(bench: ToolBench, desk: Desk):

@@ -139,7 +139,7 @@ async def test_a_skipped_write_is_none_that_would_be_undone(desk: Desk):
     await desk.confirm(desk.user, "skip")
 
 
-# runs: independent
+# Agents whose runs are independent
 
 
 class TestIndependentRuns:

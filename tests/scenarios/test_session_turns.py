@@ -7,7 +7,7 @@ from amends import Conflict
 from amends.contract.names import LANGUAGE_UPDATE, session_workflow_id
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
-from amends.tests.scenarios.stage import ORDER, eventually, run_of
+from amends.tests.scenarios.stage import ORDER, run_of, settled
 
 NOTE = "add_note(order_id=4411, text=x)"
 LOOK = "get_order(order_id=4411)"
@@ -19,7 +19,7 @@ async def test_a_session_keeps_what_became_of_every_turn(bench: ToolBench, desk:
     done = await desk.order(NOTE)
     unread = await desk.chat("do something nice", user=desk.user)
     failed = await desk.order(ORDER, language="pt-BR")
-    session = await desk.session(desk.user)
+    session = await settled(desk)
     assert [(line.turn, line.state, line.text, line.run) for line in session.runs] == [
         (NOTE, "done", "Done: add_note.", done.run),
         ("do something nice", "refused", unread.text, ""),
@@ -32,7 +32,7 @@ async def test_the_memory_after_a_failed_run_holds_the_turn_and_one_reply(bench:
     bench.on("provision_account").raises(RuntimeError("an error trace that no model should read"))
     await desk.order(NOTE)
     failed = await desk.order(ORDER)
-    memory = (await desk.session(desk.user)).memory
+    memory = (await settled(desk)).memory
     assert [(message.role, message.text) for message in memory] == [
         ("user", NOTE),
         ("assistant", "Done: add_note."),
@@ -48,7 +48,7 @@ async def test_an_unread_turn_is_told_why_and_starts_nothing(bench: ToolBench, d
     assert reply.unread is not None
     assert reply.unread.code == "no_tool"
     assert reply.text
-    session = await desk.session(desk.user)
+    session = await settled(desk)
     assert [line.run for line in session.runs] == [""]
     assert [message.text for message in session.memory] == ["do something nice", reply.text]
 
@@ -104,7 +104,7 @@ async def test_the_turn_right_after_a_run_is_never_told_that_it_is_still_open(be
         reply = await desk.order(NOTE if number % 5 == 0 else LOOK)
         assert reply.state == "done"
     assert len(bench.names) == 50
-    assert len((await desk.session(desk.user)).runs) == 50
+    assert len((await settled(desk)).runs) == 50
 
 
 async def test_sessions_of_two_people_do_not_wait_for_each_other(bench: ToolBench, desk: Desk):
@@ -147,9 +147,4 @@ async def test_a_session_goes_on_under_the_load_of_many_turns_at_once(bench: Too
     assert {reply.state for reply in replies} == {"done"}
     numbers = [step.number for reply in replies for step in reply.steps]
     assert sorted(numbers) == list(range(1, 9))
-
-    async def settled() -> bool:
-        return not (await desk.session(desk.user)).open_run
-
-    await eventually(settled)
-    assert len((await desk.session(desk.user)).runs) == 8
+    assert len((await settled(desk)).runs) == 8

@@ -6,7 +6,10 @@ from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
 from amends.tests.scenarios.stage import ORDER
 
-TURN = "add_note(order_id=4411, text=x); charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411); get_stock(item=hat)"
+TURN = (
+    "add_note(order_id=4411, text=x); charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411); "
+    "get_stock(item=hat)"
+)
 
 
 @pytest.fixture
