@@ -8,6 +8,8 @@ What it promises to the workflow that scheduled it:
 * A call that went well returns its `Outcome`. Any other raises an error that carries one: so the Temporal UI shows it
   as failed, with the name of the tool's own error, and the workflow still reads the outcome and not the error.
 * Nothing that goes wrong after the effect can make the call look failed: results are made plain and cut to size here.
+* A run that is stopped recalls the call in flight. A read ends there; a write that has begun goes on to its end, since
+  half a write is worse than a whole one that is then undone.
 """
 
 import asyncio
@@ -25,6 +27,7 @@ from ..contract.outcome import Failure, Outcome, ToolRequest
 from ..tools.context import ToolContext
 from ..tools.tool import Tool
 from .failures import failure_of, outcome_of_raised
+from .late import report_when_it_ends
 from .size import fit
 
 __all__ = ["tool_activity"]
@@ -53,6 +56,9 @@ def tool_activity(tool: Tool, threads: Executor) -> Callable[[ToolRequest], Awai
 
 
 async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outcome:
+    if request.shape and request.shape != tool.contract.shape:
+        said = f"this worker's {request.tool} takes other arguments than the run was started with"
+        return Outcome(status="never_sent", failure=Failure(type="OtherShape", message=said))
     context = ToolContext(
         idempotency_key=request.key,
         session=request.session,
@@ -66,25 +72,56 @@ async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outco
     except BadArguments as error:
         return Outcome(status="never_sent", failure=failure_of(error))
     reports = asyncio.create_task(_report(activity.info().heartbeat_timeout))
+    work = asyncio.ensure_future(_outcome(tool, request, arguments, threads))
     try:
-        async with asyncio.timeout(request.timeout_ms / 1000):
-            result = await _invoke(tool, arguments, threads)
-    except asyncio.CancelledError as error:
-        return outcome_of_raised(error, worker_lost=activity.is_cancelled() or activity.is_worker_shutdown())
+        return await _within_its_time(work, tool, request)
+    finally:
+        reports.cancel()
+
+
+async def _within_its_time(work: "asyncio.Future[Outcome]", tool: Tool, request: ToolRequest) -> Outcome:
+    """Wait for a call to end; give it up at its deadline, or when it must not or need not go on."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + request.timeout_ms / 1000
+    while (left := deadline - loop.time()) > 0:
+        try:
+            done, _ = await asyncio.wait((work,), timeout=left)
+        except asyncio.CancelledError as error:
+            lost = activity.is_worker_shutdown()
+            if lost or not tool.contract.writes:
+                work.cancel()
+                return outcome_of_raised(error, worker_lost=lost)
+        else:
+            if done:
+                return work.result()
+    report_when_it_ends(work, request)
+    work.cancel()
+    return outcome_of_raised(TimeoutError(f"no answer within {request.timeout_ms / 1000:g} s"))
+
+
+async def _outcome(tool: Tool, request: ToolRequest, arguments: dict[str, object], threads: Executor) -> Outcome:
+    try:
+        result = await _invoke(tool, arguments, threads)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
         activity.logger.info("%s raised", request.tool, exc_info=error)
         return outcome_of_raised(error)
-    finally:
-        reports.cancel()
     return Outcome(status="done", result=fit(tool.wire_result(result), request.keep))
 
 
 async def _invoke(tool: Tool, arguments: dict[str, object], threads: Executor) -> object:
     if tool.is_async:
         return await cast("Awaitable[object]", tool.function(**arguments))
-    # The context goes along, so that the tool may use Temporal's own activity functions in its thread.
+    # The context goes along, so that the tool may use Temporal's own activity functions in its thread. A thread cannot
+    # be cancelled, so neither is the wait for it: how it ends is reported, in time or late.
     context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(tool.function, **arguments))
+    thread = asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(tool.function, **arguments))
+    while not thread.done():
+        try:
+            await asyncio.shield(thread)
+        except asyncio.CancelledError:
+            if activity.is_worker_shutdown():
+                raise
+    return thread.result()
 
 
 async def _report(limit: timedelta | None) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "USER_ATTRIBUTE",
     "VIEW_QUERY",
     "default_task_queue",
+    "query_activity_id",
     "run_id",
     "session_workflow_id",
     "step_activity_id",
@@ -71,6 +72,11 @@ def run_id(session: str, number: int) -> str:
 def step_activity_id(position: int, attempt: int = 1) -> str:
     """The activity id of a step's call, as the Temporal UI shows it. Positions and attempts count from 1."""
     return f"step-{position}" if attempt == 1 else f"step-{position}.try-{attempt}"
+
+
+def query_activity_id(position: int, number: int) -> str:
+    """The activity id of an outcome query about a step. Both count from 1."""
+    return f"step-{position}.query-{number}"
 
 
 def undo_activity_id(position: int, attempt: int = 1) -> str:

@@ -7,11 +7,15 @@ from pydantic import JsonValue
 
 from .model import Wire
 
-__all__ = ["Failure", "LateOutcome", "Outcome", "OutcomeStatus", "ToolRequest"]
+__all__ = ["NOT_SERVED", "Failure", "LateOutcome", "Outcome", "OutcomeStatus", "ToolRequest"]
 
 OutcomeStatus = Literal["done", "failed", "never_sent", "in_doubt"]
 """`done`: it took effect. `failed`: definitely without effect. `never_sent`: it provably did not start.
 `in_doubt`: it was sent, or may have been, and nobody knows."""
+
+
+NOT_SERVED = ("NotRegistered", "OtherShape")
+"""Failures of a call that no worker at hand could serve: it has no such tool, or one that is called otherwise."""
 
 
 class ToolRequest(Wire):

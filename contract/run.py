@@ -13,7 +13,17 @@ from .question import Answered, Question
 from .reading import Language
 from .tool import ToolContract
 
-__all__ = ["OPEN_STATES", "PlannedCall", "RunInput", "RunState", "RunView", "Step", "StepState", "StopClass", "UndoView"]
+__all__ = [
+    "OPEN_STATES",
+    "PlannedCall",
+    "RunInput",
+    "RunState",
+    "RunView",
+    "Step",
+    "StepState",
+    "StopClass",
+    "UndoView",
+]
 
 RunState = Literal[
     "reading", "running", "waiting", "undoing", "stuck",

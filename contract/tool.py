@@ -81,8 +81,8 @@ class UndoBinding(Wire):
 class QueryBinding(Wire):
     """Which read can tell whether a write took effect, and what it is asked with (SPEC 5.5).
 
-    ``arguments`` maps its parameters to ``$args.<name>`` of the write, to ``$key``, the write's idempotency key, or to a
-    plain value. None stands for the short form, before registration has bound each parameter by its name. The read
+    ``arguments`` maps its parameters to ``$args.<name>`` of the write, to ``$key``, the write's idempotency key, or to
+    a plain value. None stands for the short form, before registration has bound each parameter by its name. The read
     answers true, false, or ``{"happened": true | false, "result": {...}}``; anything else means that it cannot tell.
     """
 
@@ -95,8 +95,8 @@ class ToolContract(Wire):
 
     ``undo`` None and ``undo_none`` False says nothing about recovery; ``undo_none`` True says on purpose that a failed
     run may leave this write. ``timeout_ms`` is the longest one call may take, in milliseconds. ``result_schema`` is the
-    JSON schema of what the tool returns, or None when its annotation says nothing. ``outcome_query`` names the read that
-    is asked before a person is, when nobody knows whether the write took effect.
+    JSON schema of what the tool returns, or None when its annotation says nothing. ``outcome_query`` names the read
+    that is asked before a person is, when nobody knows whether the write took effect.
     """
 
     name: ToolName

@@ -77,7 +77,7 @@ def _collision(
         return Collision(
             tool=contract.name, language=language, problem="unsayable", detail=words.warnings[-1].partition(": ")[2]
         )
-    turn = canonical_turn(words)
+    turn = canonical_turn(words, file)
     read = agent.selector(language).read(turn) if turn is not None else None
     if isinstance(read, Unread) and read.code == "ambiguous":
         named = {call.partition("(")[0] for calls in read.readings for call in calls}

@@ -3,7 +3,7 @@
 Temporal delivers a cancel request by raising ``asyncio.CancelledError`` at whatever the workflow is waiting for. A
 write that is given up at that moment lands later, after its undo; a rollback that is given up leaves writes that
 nobody undoes. So every wait of a run goes through this class: the request is noted, the wait goes on where it must, and
-the run looks at `requested` at the places where stopping is safe. A request that arrives in the very moment a call
+the run looks at `is_requested` at the places where stopping is safe. A request that arrives in the very moment a call
 ends may be swallowed by the SDK; the flag is looked at again before each call, and nothing is lost but that moment.
 
 Only ``CancelledError`` is caught. When the worker evicts a workflow from its cache, the SDK ends each wait with an
@@ -29,17 +29,21 @@ class Cancellation:
     """
 
     def __init__(self) -> None:
-        self.requested = False
         self.by = ""
         self.reason = ""
+        self._requested = False
+
+    def is_requested(self) -> bool:
+        """Say whether the workflow was asked to stop. It may become true at any wait, and never false again."""
+        return self._requested
 
     def request(self, *, by: str = "", reason: str = "") -> None:
         """Note a request to stop. The first one counts; further ones change nothing."""
-        if not self.requested:
-            self.requested, self.by, self.reason = True, by, reason
+        if not self._requested:
+            self._requested, self.by, self.reason = True, by, reason
 
     async def outlast(self, handle: "asyncio.Task[_T]") -> _T:
-        """Wait for ``handle`` to end by itself, never cancelling it, and return or raise what it did."""
+        """Wait for ``handle`` to end by itself, never cancelling it; pass on what it did."""
         while True:
             try:
                 return await asyncio.shield(handle)
@@ -47,7 +51,7 @@ class Cancellation:
                 self.request()
 
     async def outlast_or_recall(self, handle: "asyncio.Task[_T]") -> _T:
-        """Wait as `outlast` does, but once a stop is requested, ask for ``handle`` back: what was not started then ends.
+        """Wait as `outlast` does, but once a stop is requested, recall ``handle``: what was not started then ends.
 
         The handle must be one that waits for its cancellation to complete, so that it always ends with the truth.
         """
@@ -56,12 +60,9 @@ class Cancellation:
             handle.cancel()
         return await self.outlast(handle)
 
-    async def wait(self, condition: Callable[[], bool]) -> None:
-        """Wait until ``condition`` holds or a cancel request comes, whichever is first."""
-        try:
-            await workflow.wait_condition(lambda: self.requested or condition())
-        except asyncio.CancelledError:
-            self.request()
+    async def wait(self, condition: Callable[[], bool], *, until: datetime | None = None) -> None:
+        """Wait until ``condition`` holds, a stop is requested or the time ``until`` comes, whichever is first."""
+        await self.wait_through(lambda: self._requested or condition(), until=until)
 
     async def wait_through(self, condition: Callable[[], bool], *, until: datetime | None = None) -> None:
         """Wait until ``condition`` holds or the time ``until`` comes, whatever is requested meanwhile."""

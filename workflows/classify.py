@@ -54,7 +54,9 @@ def outcome_of_error(error: ActivityError) -> Outcome:
         case ApplicationError():
             return Outcome(status="in_doubt", failure=Failure(type=cause.type or "Error", message=cause.message))
         case CancelledError() if not error.started_event_id:
-            return Outcome(status="never_sent", failure=Failure(type="Recalled", message="it was recalled before it was sent"))
+            return Outcome(
+                status="never_sent", failure=Failure(type="Recalled", message="it was recalled before it was sent")
+            )
         case _:
             name = type(cause).__name__ if cause is not None else "Error"
             return Outcome(status="in_doubt", failure=Failure(type=name, message=str(cause or error)))

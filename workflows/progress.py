@@ -1,6 +1,6 @@
 """What a run knows of itself, and shows: its steps, its state, its questions (SPEC 4.7, 12.4)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
@@ -17,7 +17,7 @@ from ..rulebook.record import Record, RecordState
 from ..rulebook.rules import Rulebook
 from .questions import Questions
 
-__all__ = ["Progress", "call_event"]
+__all__ = ["Progress", "call_event", "call_events"]
 
 _STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
 
@@ -70,6 +70,29 @@ class Progress:
         """The step at ``position``, counted from 1."""
         return self.steps[position - 1]
 
+    def undoable(self, step: Step) -> bool:
+        """Whether a rollback has a tool to call for a step."""
+        contract = self.contract(step.tool)
+        return contract is not None and contract.undoable
+
+    def leave(self, step: Step) -> None:
+        """Note that a write stays, because nothing undoes it."""
+        self.change(step, state="left")
+        self.left.append(step.position)
+
+    def ahead(self) -> list[Step]:
+        """The writes that took effect and that a rollback has yet to come to, in its order: by priority, latest first.
+
+        It is made anew each time, because a call that was believed not to have happened may turn out to have.
+        """
+        seen = {*self.undone, *self.left}
+        ahead = [step for step in self.steps if step.landed and step.position not in seen]
+        return sorted(ahead, key=lambda step: (self._priority(step), step.landed), reverse=True)
+
+    def _priority(self, step: Step) -> int:
+        contract = self.contract(step.tool)
+        return contract.undo.priority if contract and contract.undo and contract.undoable else 0
+
     def propose(self, tool: str, arguments: Mapping[str, JsonValue]) -> Step:
         """Add the next step. Its session-wide number follows from the run's first one, so it never goes back."""
         contract = self.contract(tool)
@@ -89,7 +112,8 @@ class Progress:
         changed = self.step(step.position).model_copy(update=fields)
         self.steps[step.position - 1] = changed
         if "state" in fields:
-            self.record.note(call_event(changed, self.run))
+            for event in call_events(changed, self.run):
+                self.record.note(event)
         return changed
 
     def settle(self, step: Step, outcome: Outcome) -> Step:
@@ -126,6 +150,11 @@ class Progress:
     def testify(self, step: Step, evidence: str) -> Step:
         """Add a line to what is known of how a doubt was settled."""
         return self.change(step, evidence=(*self.step(step.position).evidence, evidence))
+
+    def note_if_changed(self, notice: str) -> None:
+        """Say it unless it is said already."""
+        if notice != self.notice:
+            self.note(notice)
 
     def report_late(self, raw: object) -> None:
         """Take what a worker reports of a call that was given up, whatever it is. Never raises.
@@ -187,6 +216,21 @@ class Progress:
         if self.text:
             lines.append(f"\n{self.text}")
         return "\n".join(lines)
+
+
+def call_events(step: Step, run: str) -> Iterator[CallEvent]:
+    """Yield the lines that order rules and caps see of a step: its call, and its undo once that was sent."""
+    yield call_event(step, run)
+    if step.undo is not None and step.undo.tries:
+        yield CallEvent(
+            step=step.number,
+            run=run,
+            day=step.day,
+            tool=step.undo.tool,
+            arguments=step.undo.arguments,
+            outcome="ran" if step.state == "undone" else "unknown",
+            undoes=step.number,
+        )
 
 
 def call_event(step: Step, run: str) -> CallEvent:

@@ -2,19 +2,20 @@
 
 The rules it keeps, each because of a way in which a rollback can make things worse:
 
-* One undo at a time, in the reverse order of taking effect. A later write may stand on an earlier one.
+* One undo at a time, in the reverse order of taking effect: a later write may stand on an earlier one. Only an undo
+  whose contract gives it a priority goes before that order (SPEC 6.6).
 * Every call has ended before the first undo is sent, so that an undo never runs before the write it undoes can no
   longer land.
 * An undo is bound to its own step, checked, and not confirmed again: a person approved the write.
 * An undo that fails is tried three more times under its own key, with growing waits. Then the loop stops and asks:
   going on past it would undo earlier writes out of order.
-* An undo whose outcome nobody knows is sent again only where that is safe. Otherwise a person is asked about it.
+* An undo whose outcome nobody knows is sent again only where that is safe. Otherwise it is found out, as for any call.
 * Nothing in here can be cut off: every wait outlasts a cancel request.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 from temporalio import workflow
@@ -24,9 +25,10 @@ from ..contract.outcome import Failure, Outcome
 from ..contract.question import Answer
 from ..contract.run import Step, UndoView
 from ..contract.tool import ToolContract
-from ..contract.wording import outcome_text, stuck_text
+from ..contract.wording import stuck_text
 from ..rulebook.undo import UnboundArgument, bind_undo, check_undo
 from .cancellation import Cancellation
+from .doubt import Doubt
 from .progress import Progress, call_event
 from .sending import Sender
 
@@ -55,16 +57,16 @@ async def roll_back(progress: Progress, sender: Sender, cancellation: Cancellati
     """
     progress.enter("undoing")
     loop = _Rollback(progress, sender, cancellation)
-    landed = sorted((step for step in progress.steps if step.landed), key=lambda step: -step.landed)
-    remaining = sum(1 for step in landed if loop.undoable(step))
-    for step in landed:
-        if not loop.undoable(step):
-            progress.change(step, state="left")
-            progress.left.append(step.position)
-        elif await loop.undo(step, remaining):
+    while ahead := progress.ahead():
+        step = ahead[0]
+        if not progress.undoable(step):
+            progress.leave(step)
+        elif await loop.undo(step):
             progress.undone.append(step.position)
-            remaining -= 1
         else:
+            for each in ahead:
+                if not progress.undoable(each):
+                    progress.leave(each)
             return False
     return True
 
@@ -75,11 +77,7 @@ class _Rollback:
         self._sender = sender
         self._cancellation = cancellation
 
-    def undoable(self, step: Step) -> bool:
-        contract = self._progress.contract(step.tool)
-        return contract is not None and contract.undoable
-
-    async def undo(self, step: Step, remaining: int) -> bool:
+    async def undo(self, step: Step) -> bool:
         """Undo one write, asking a person where it must. False when the person abandons the rollback."""
         sent = 0
         while True:
@@ -92,12 +90,16 @@ class _Rollback:
                 self._close(step, sent, state="undone")
                 return True
             step = self._close(step, sent, state="undo failed", failure=failure)
-            answer = await self._ask_stuck(step, sent, failure, remaining)
+            answer = await self._ask_stuck(step, sent, failure)
             if answer.answer == "abandon":
                 return False
             if answer.answer == "done by hand":
                 self._close(step, sent, state="undone by hand", by=answer.by)
                 return True
+            if isinstance(answer.result, dict):
+                # What the undo needs of a result that never came, supplied by whoever answers.
+                known = step.result if isinstance(step.result, dict) else {}
+                step = self._progress.change(step, result={**known, **answer.result})
 
     def _close(self, step: Step, tries: int, *, state: str, failure: Failure | None = None, by: str = "") -> Step:
         if step.undo is None:
@@ -111,46 +113,49 @@ class _Rollback:
         """Send the undo until it is done or its tries are spent; return the failure, if any, and how often."""
         if bound.contract is None or bound.arguments is None:
             return bound.problem, sent
+        failure = Failure(type="Error")
         for attempt in range(UNDO_TRIES):
             if attempt:
-                await self._cancellation.sleep_through(
-                    WAITS[attempt - 1], f"before {bound.contract.name} is tried again"
-                )
+                pause = WAITS[attempt - 1]
+                await self._cancellation.sleep_through(pause, f"before {bound.contract.name} is tried again")
             sent += 1
+            begun = workflow.now()
             outcome = await self._sender.undo(step, bound.contract, bound.arguments, key=bound.key, attempt=sent)
-            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome):
+            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome, begun):
                 return None, sent
-            failure = outcome.failure or Failure(type="Error")
+            failure = outcome.failure or failure
+            if outcome.refused:
+                # A definite no, such as a credential that was withdrawn, does not become a yes by asking again.
+                break
         return failure, sent
 
-    async def _happened_in_doubt(self, step: Step, bound: _Bound, outcome: Outcome) -> bool:
-        """Settle an undo in doubt: safe to repeat counts as one failed try, any other is a person's word (SPEC 5.7)."""
+    async def _happened_in_doubt(self, step: Step, bound: _Bound, outcome: Outcome, sent_at: datetime) -> bool:
+        """Settle an undo in doubt: safe to repeat counts as one failed try, any other is found out (SPEC 5.7)."""
         if outcome.status != "in_doubt" or bound.contract is None or bound.contract.retry_safe:
             return False
-        progress = self._progress
-        question = progress.questions.ask(
-            "outcome",
-            position=step.position,
-            tool=bound.contract.name,
+        doubt = Doubt(
+            self._progress,
+            self._sender,
+            self._cancellation,
+            step=step,
+            contract=bound.contract,
             arguments=bound.arguments or {},
-            text=outcome_text(bound.contract.name, worker_lost=outcome.worker_lost),
-            at=workflow.now(),
-            bound_to=bound.key,
+            key=bound.key,
+            sent_at=sent_at,
+            undo=True,
         )
-        progress.enter("stuck")
-        await self._cancellation.wait_through(lambda: progress.questions.winner(question) is not None)
-        progress.enter("undoing")
-        answer = progress.questions.winner(question)
-        return answer is not None and answer.answer == "happened"
+        return (await doubt.settle(outcome)).happened
 
-    async def _ask_stuck(self, step: Step, tries: int, failure: Failure, remaining: int) -> Answer:
+    async def _ask_stuck(self, step: Step, tries: int, failure: Failure) -> Answer:
         progress = self._progress
         question = progress.questions.ask(
             "undo",
             position=step.position,
             tool=step.tool,
             arguments=step.undo.arguments if step.undo else {},
-            text=stuck_text(step.tool, tries=tries, error=failure.type, remaining=remaining),
+            text=stuck_text(
+                step.tool, tries=tries, error=failure.type, remaining=sum(map(progress.undoable, progress.ahead()))
+            ),
             at=workflow.now(),
             bound_to=step.undo.key if step.undo else "",
             undo=step.undo.tool if step.undo else None,

@@ -11,27 +11,26 @@ The shape of one step::
 from outside can raise in here, and none of them does more than note what arrived.
 """
 
-from datetime import timedelta
-
 from pydantic import JsonValue
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from ..contract.decision import Call, Decision
-    from ..contract.names import ANSWER_SIGNAL, ANSWER_UPDATE, RUN_WORKFLOW, VIEW_QUERY
+    from ..contract.names import ANSWER_SIGNAL, ANSWER_UPDATE, LATE_SIGNAL, RUN_WORKFLOW, STOP_SIGNAL, VIEW_QUERY
     from ..contract.outcome import Outcome
     from ..contract.question import Answer, Answered, Question
     from ..contract.run import RunInput, RunView, Step
     from ..contract.tool import ToolContract
-    from ..contract.wording import IRREVERSIBLE, confirm_text, outcome_text
+    from ..contract.wording import IRREVERSIBLE, confirm_text
     from ..rulebook.check import check
     from .cancellation import Cancellation
+    from .doubt import Doubt
     from .progress import Progress
     from .questions import Questions
     from .rollback import roll_back
     from .sending import Sender
-    from .stopping import Stop, reply_done, reply_stopped
+    from .stopping import Stop, reply_done, reply_stopped, stop_class, stop_words
 
 __all__ = ["RunWorkflow"]
 
@@ -45,7 +44,7 @@ class RunWorkflow:
         self._given = given
         self._cancellation = Cancellation()
         self._progress = Progress(given)
-        self._sender = Sender(given, self._progress.run, self._cancellation)
+        self._sender = Sender(self._progress, self._cancellation)
 
     @workflow.run
     async def run(self, given: RunInput) -> RunView:
@@ -64,7 +63,7 @@ class RunWorkflow:
 
     async def _forward(self, given: RunInput) -> Stop | None:
         for planned in given.calls:
-            if self._cancellation.requested:
+            if self._cancellation.is_requested():
                 return self._stopped_outside()
             stop = await self._step(self._progress.propose(planned.tool, planned.arguments))
             if stop is not None:
@@ -159,49 +158,49 @@ class RunWorkflow:
 
     async def _send(self, step: Step, contract: ToolContract) -> Stop | None:
         progress = self._progress
+        if self._cancellation.is_requested():
+            return self._stopped_outside()
         key = self._sender.key(step, step.tool, step.arguments)
         step = progress.change(step, state="sent", key=key, sent_at=workflow.now())
-        outcome, attempts = await self._sender.call(step, contract, len(self._given.calls))
+        outcome, attempts = await self._sender.call(step, contract)
         step = progress.settle(progress.change(step, attempts=attempts), outcome)
-        if outcome.status == "done":
-            return None
+        if self._cancellation.is_requested():
+            step = progress.change(step, stopped=stop_class(outcome))
         if outcome.status == "in_doubt" and contract.writes:
             return await self._settle_doubt(step, contract, outcome)
+        if outcome.status == "done":
+            return None
+        if self._cancellation.is_requested():
+            return self._stopped_outside()
         return Stop(progress.words.failed(step.tool, outcome.failure.type if outcome.failure else "Error"))
 
     async def _settle_doubt(self, step: Step, contract: ToolContract, outcome: Outcome) -> Stop | None:
-        """Ask a person whether a write took effect (SPEC 5.5). The run never guesses, cancelled or not."""
         progress = self._progress
-        question = progress.questions.ask(
-            "outcome",
-            position=step.position,
-            tool=step.tool,
+        # Only the last of several tries can still be on its way, and only a call that is safe to repeat has several.
+        sent_at = step.sent_at if step.sent_at and step.attempts == 1 else workflow.now()
+        doubt = Doubt(
+            progress,
+            self._sender,
+            self._cancellation,
+            step=step,
+            contract=contract,
             arguments=step.arguments,
-            text=outcome_text(step.tool, worker_lost=outcome.worker_lost),
-            at=workflow.now(),
-            bound_to=step.key,
-            undo=contract.undo.tool if contract.undo else None,
+            key=step.key,
+            sent_at=sent_at,
+            undo=False,
         )
-        progress.enter("waiting")
-        await self._cancellation.wait_through(lambda: progress.questions.winner(question) is not None)
-        progress.enter("running")
-        answer = progress.questions.winner(question)
-        if answer is not None and answer.answer == "happened":
-            progress.settle(step, Outcome(status="done", result=answer.result))
+        settled = await doubt.settle(outcome)
+        if settled.happened:
+            progress.settle(step, Outcome(status="done", result=settled.result))
             return None
-        if (left := self._may_still_land(step, contract)) > timedelta(0):
-            # Nobody's word can make a call that is still on its way not happen: undoing waits until it cannot land.
-            await self._cancellation.sleep_through(left, f"until {step.tool} can no longer land")
-        progress.change(step, state="did not happen")
-        return Stop(progress.words.did_not_happen(step.tool, answer.by if answer else ""))
-
-    def _may_still_land(self, step: Step, contract: ToolContract) -> timedelta:
-        if step.sent_at is None:
-            return timedelta(0)
-        return step.sent_at + timedelta(milliseconds=contract.timeout_ms) - workflow.now()
+        step = progress.change(step, state="did not happen")
+        if step.stopped:
+            return self._stopped_outside()
+        return Stop(progress.words.did_not_happen(step.tool, settled.by))
 
     def _stopped_outside(self) -> Stop:
-        return Stop(self._progress.words.cancelled_outside())
+        words, stop = self._progress.words, self._cancellation
+        return Stop(words.stopped_by(stop.by, stop.reason) if stop.by else words.cancelled_outside())
 
     # What arrives from outside. Handlers are synchronous and total.
 
@@ -210,6 +209,17 @@ class RunWorkflow:
         """Take an answer, whatever it is (SPEC 4.4)."""
         # A signal without an argument, or with several, is malformed; a handler that cannot be called wedges the run.
         self._questions.take(None if more else answer, workflow.now())
+
+    @workflow.signal(name=STOP_SIGNAL, description="Stop now and undo what was done: {by, reason}.")
+    def stop(self, stop: object = None, *_: object) -> None:
+        """Stop the run, whatever comes with the request (SPEC 8.4)."""
+        by, reason = stop_words(stop)
+        self._cancellation.request(by=by, reason=reason)
+
+    @workflow.signal(name=LATE_SIGNAL, description="From a worker: a call that was given up ended after all.")
+    def late_outcome(self, late: object = None, *_: object) -> None:
+        """Take what a worker found out of a call that was given up (SPEC 5.5)."""
+        self._progress.report_late(late)
 
     @workflow.update(name=ANSWER_UPDATE, description="Answer a question and learn at once what became of it.")
     def answer_now(self, answer: Answer) -> Answered:

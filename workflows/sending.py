@@ -4,8 +4,8 @@ Temporal would retry an activity by itself. That is switched off: a server retry
 and after one, "it was never started" can no longer be told from the history. A try that may be repeated is a new
 activity, started here, with the same idempotency key.
 
-A worker that does not have a tool as the run was started with it never substitutes what it has. It says so, and the call
-waits for one that does, or for the run to be stopped (SPEC 3.5).
+A worker that does not have a tool as the run was started with it never substitutes what it has. It says so, and the
+call waits for one that does, or for the run to be stopped (SPEC 3.5).
 """
 
 from collections.abc import Mapping
@@ -74,7 +74,12 @@ class Sender:
                 activity_id=step_activity_id(step.position, attempt),
                 summary=f"{step.position}/{planned} {call_text(step.tool, dict(step.arguments))}",
             )
-            if outcome.status != "in_doubt" or not may_repeat or attempt == MOST_TRIES or self._cancellation.requested:
+            if (
+                outcome.status != "in_doubt"
+                or not may_repeat
+                or attempt == MOST_TRIES
+                or self._cancellation.is_requested()
+            ):
                 break
             await self._cancellation.sleep_through(PAUSES[attempt - 1], f"before {step.tool} is tried again")
         return outcome, attempt
@@ -156,13 +161,11 @@ class Sender:
             await self._cancellation.wait(
                 lambda: False, until=workflow.now() + UNSERVED_PAUSES[min(looks, len(UNSERVED_PAUSES) - 1)]
             )
-            if self._cancellation.requested:
+            if self._cancellation.is_requested():
                 return outcome
             looks += 1
 
-    async def _send(
-        self, request: ToolRequest, *, activity_id: str, summary: str, recall: bool = False
-    ) -> Outcome:
+    async def _send(self, request: ToolRequest, *, activity_id: str, summary: str, recall: bool = False) -> Outcome:
         handle = workflow.start_activity(
             request.tool,
             request,

@@ -45,7 +45,7 @@ with workflow.unsafe.imports_passed_through():
     from ..rulebook.record import Record, RecordState
     from ..rulebook.rules import Rulebook
     from .cancellation import Cancellation
-    from .progress import call_event
+    from .progress import call_events
     from .reading import read_turn
 
 __all__ = ["SessionWorkflow"]
@@ -188,7 +188,8 @@ class SessionWorkflow:
     def _close(self, view: RunView) -> None:
         record = self._record or Record(None)
         for step in view.steps:
-            record.note(call_event(step, view.run))
+            for event in call_events(step, view.run):
+                record.note(event)
         self._state = self._state.model_copy(update={"tally": record.state().model_dump(mode="json")})
         line = RecordLine(
             run=view.run, turn=view.turn, state=view.state, at=workflow.now(), text=view.text, steps=len(view.steps)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from ..contract.run import RunState
+from ..contract.outcome import Outcome
+from ..contract.run import RunState, StopClass
 from .progress import Progress
 
-__all__ = ["Stop", "reply_done", "reply_stopped"]
+__all__ = ["Stop", "reply_done", "reply_stopped", "stop_class", "stop_words"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,32 @@ class Stop:
 
     cause: str
     refused: bool = False
+
+
+LONGEST_REASON = 300
+
+
+def stop_words(raw: object) -> tuple[str, str]:
+    """Return who stops a run and why, from whatever came with the request: to stop, anything will do."""
+    said = raw if isinstance(raw, dict) else {}
+    by, reason = said.get("by"), said.get("reason")
+    return (
+        by[:LONGEST_REASON] if isinstance(by, str) and by else "an operator",
+        reason[:LONGEST_REASON] if isinstance(reason, str) else "",
+    )
+
+
+def stop_class(outcome: Outcome) -> StopClass:
+    """Return what a stop found of the call that was in flight (SPEC 8.4)."""
+    match outcome.status:
+        case "done":
+            return "committed"
+        case "in_doubt":
+            return "unknown"
+        case "never_sent":
+            return "before dispatch"
+        case _:
+            return "aborted"
 
 
 def reply_done(progress: Progress) -> str:
@@ -33,12 +60,13 @@ def reply_stopped(progress: Progress, stop: Stop, *, rolled_back: bool, abandone
     """
     words = progress.words
     sentences = [words.stopped(stop.cause)]
+    sentences += [words.in_flight(step.tool, step.stopped) for step in progress.steps if step.stopped]
     landed = [step.tool for step in progress.steps if step.landed]
     if not rolled_back:
         if landed:
             sentences.append(words.kept(landed))
             return "left", " ".join(sentences)
-        return ("refused" if stop.refused else "undone"), sentences[0]
+        return ("refused" if stop.refused else "undone"), " ".join(sentences)
     undone = [progress.step(position) for position in progress.undone]
     if undone:
         sentences.append(
@@ -58,9 +86,6 @@ def reply_stopped(progress: Progress, stop: Stop, *, rolled_back: bool, abandone
     if left:
         sentences.append(words.left(left))
     if abandoned:
-        handled = {*progress.undone, *progress.left}
-        waiting = sorted((s for s in progress.steps if s.landed and s.position not in handled), key=lambda s: -s.landed)
-        undoable = [s.tool for s in waiting if (contract := progress.contract(s.tool)) and contract.undoable]
-        sentences.append(words.remaining(undoable))
+        sentences.append(words.remaining([step.tool for step in progress.ahead()]))
         return "abandoned", " ".join(sentences)
     return ("left" if left else "undone"), " ".join(sentences)

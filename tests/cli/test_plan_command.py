@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -21,7 +22,7 @@ FAILED_ORDER = (
 )
 
 
-def printed(capsys, *words: str) -> tuple[int, dict]:
+def printed(capsys, *words: str) -> tuple[int, dict[str, Any]]:
     code = run(["plan", *words, "--json"])
     said = capsys.readouterr()
     assert said.err == ""

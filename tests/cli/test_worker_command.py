@@ -61,7 +61,7 @@ async def bake(bakery, started, *words: str):
     name = bakery.environment["BAKERY"]
     worker = started(bakery, "worker", *words, until="Stop with")
     chosen = ("--name", name)
-    asked = await asyncio.to_thread(bakery.amends, "chat", *chosen, "--as", "u", typed="bake cake 4411\n")
+    asked = await asyncio.to_thread(lambda: bakery.amends("chat", *chosen, "--as", "u", typed="bake cake 4411\n"))
     assert asked.returncode == 3, asked.stderr
     answering = bakery.starts("confirm", "u", "approve", *chosen, "--json")
     await until((bakery.folder / "begun").exists)

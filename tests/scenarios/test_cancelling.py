@@ -77,7 +77,10 @@ async def test_cancelled_while_a_call_is_in_flight_it_waits_for_the_call_and_und
     assert bench.names == ["charge_card"]
     gate.open.set()
     reply = await confirming
-    assert reply.text == f"{FROM_OUTSIDE} Undone, latest first: charge_card (by refund_card)."
+    assert reply.text == (
+        f"{FROM_OUTSIDE} In flight when it was stopped: charge_card, which took effect. "
+        "Undone, latest first: charge_card (by refund_card)."
+    )
     assert bench.names == ["charge_card", "refund_card"]
 
 

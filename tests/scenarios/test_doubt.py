@@ -155,7 +155,6 @@ async def test_an_undo_that_did_not_happen_is_sent_again_under_its_key(bench: To
     assert bench.calls[1].key == bench.calls[2].key
 
 
-@pytest.mark.xfail(reason="an undo is sent again while its first try can still land (SPEC 5.5, 5.7)", strict=True)
 async def test_an_undo_that_did_not_happen_is_not_sent_again_while_it_can_still_land(bench: ToolBench, desk: Desk):
     sent: list[float] = []
 
