@@ -1,9 +1,9 @@
 """Telling a run how a call ended that was given up (SPEC 5.5).
 
 A call that has not answered by its deadline is reported as one nobody knows the outcome of, and Temporal takes no
-second report of an activity. But the worker may still learn how it ended: a thread cannot be cancelled, and a coroutine may
-finish what it was doing. That is a fact, and worth more than anybody's guess, so the worker signals it to the run. A
-run that is over by then cannot take it; then the worker's log is where an operator finds it.
+second report of an activity. But the worker may still learn how it ended: a thread cannot be cancelled, and a coroutine
+may finish what it was doing. That is a fact, and worth more than anybody's guess, so the worker signals it to the run.
+A run that is over by then cannot take it; then the worker's log is where an operator finds it.
 """
 
 import asyncio

@@ -13,7 +13,7 @@ from ..contract.mistakes import FileMistake, FileMistakes
 from ..contract.model import Stated
 from ..contract.reading import Language
 from ..contract.stated import read_stated
-from ..contract.tool import Origin, ToolName, UndoBinding
+from ..contract.tool import Origin, QueryBinding, ToolName, UndoBinding
 from ..contract.yaml12 import Places, YamlPath, YamlValue, load_yaml
 from .declaration import Declaration
 
@@ -66,18 +66,24 @@ class AgentWords(Stated):
     language: Language | None = None
 
 
-class _UndoWords(Stated):
+class _BindingWords(Stated):
     tool: ToolName
     arguments: Mapping[str, JsonValue] | None = None
+
+
+def _as_query(value: object) -> object:
+    return {"tool": value} if isinstance(value, str) else value
 
 
 class _ToolWords(Stated):
     """What an entry under a tool's name may say. ``timeout`` is in seconds."""
 
     writes: bool = False
-    undo: Annotated[_UndoWords | None, BeforeValidator(_as_undo)] = None
+    undo: Annotated[_BindingWords | None, BeforeValidator(_as_undo)] = None
     irreversible: bool = False
     retry_safe: bool = False
+    undo_priority: int = 0
+    outcome_query: Annotated[_BindingWords | None, BeforeValidator(_as_query)] = None
     reads_outside: bool = False
     sends_out: bool = False
     after: Names = ()
@@ -91,6 +97,8 @@ class _ToolWords(Stated):
         said: dict[str, object] = {name: getattr(self, name) for name in self.model_fields_set}
         if self.undo is not None:
             said["undo"] = UndoBinding(tool=self.undo.tool, arguments=self.undo.arguments)
+        if self.outcome_query is not None:
+            said["outcome_query"] = QueryBinding(tool=self.outcome_query.tool, arguments=self.outcome_query.arguments)
         if (timeout := said.pop("timeout", None)) is not None:
             said["timeout_ms"] = max(1, round(Decimal(str(timeout)) * 1000))
         return Declaration.model_validate(said)

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field, JsonValue
 
 from ..contract.model import Stated
-from ..contract.tool import ToolName, UndoBinding
+from ..contract.tool import QueryBinding, ToolName, UndoBinding
 
 __all__ = ["DECLARATION", "Declaration", "Undo"]
 
@@ -56,6 +56,8 @@ class Declaration(Stated):
     undo: UndoBinding | None = None
     irreversible: bool = False
     retry_safe: bool = False
+    undo_priority: int = 0
+    outcome_query: QueryBinding | None = None
     reads_outside: bool = False
     sends_out: bool = False
     after: tuple[ToolName, ...] = ()
@@ -86,7 +88,12 @@ class Declaration(Stated):
             return f"it is irreversible and undone by {self.undo.tool}: keep one of the two"
         if self.irreversible and "undo" in self.model_fields_set:
             return "it is irreversible and undo: none; irreversible alone says it"
-        if not self.writes and (self.undo is not None or self.irreversible):
-            word = "irreversible" if self.irreversible else "undo"
+        about_writes = {
+            "undo": self.undo is not None,
+            "irreversible": self.irreversible,
+            "outcome_query": self.outcome_query is not None,
+        }
+        if not self.writes and any(about_writes.values()):
+            word = next(word for word, said in about_writes.items() if said)
             return f"it says {word} but not that it writes: add writes: true, or take {word} away"
         return None

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeVar, overload
 from pydantic import ValidationError
 
 from ..contract.mistakes import FileMistake
-from ..contract.tool import Origin, UndoBinding
+from ..contract.tool import Origin, QueryBinding, UndoBinding
 from .declaration import DECLARATION, Declaration, Undo
 
 __all__ = ["origin_of", "tool"]
@@ -40,8 +40,10 @@ def tool(
     name: str | None = None,
     writes: bool = False,
     undo: str | Undo | Literal[_Unsaid.UNSAID] | None = ...,
+    undo_priority: int = 0,
     irreversible: Literal[False] = False,
     retry_safe: bool = False,
+    outcome_query: str | None = None,
     reads_outside: bool = False,
     sends_out: bool = False,
     after: str | Sequence[str] = (),
@@ -58,6 +60,7 @@ def tool(
     writes: Literal[True],
     irreversible: Literal[True],
     retry_safe: bool = False,
+    outcome_query: str | None = None,
     reads_outside: bool = False,
     sends_out: bool = False,
     after: str | Sequence[str] = (),
@@ -74,8 +77,10 @@ def tool(
     name: str | None = None,
     writes: bool | None = None,
     undo: str | Undo | _Unsaid | None = _UNSAID,
+    undo_priority: int | None = None,
     irreversible: bool | None = None,
     retry_safe: bool | None = None,
+    outcome_query: str | None = None,
     reads_outside: bool | None = None,
     sends_out: bool | None = None,
     after: str | Sequence[str] | None = None,
@@ -91,8 +96,12 @@ def tool(
         writes: it has an effect, so a person confirms it and a failed run undoes it.
         undo: the tool that undoes it, by name or as an `Undo` that binds its arguments. None says on purpose that a
             failed run may leave this write.
+        undo_priority: above 0, a rollback comes to its undo before others, whatever the order of the writes.
         irreversible: nothing undoes it, and its confirmation says so. Not together with ``undo``.
         retry_safe: sending it twice under one idempotency key takes effect once, so doubt is settled by sending again.
+        outcome_query: the read that can tell whether it took effect, asked before a person is. It may take the write's
+            arguments by name, and ``key`` or ``idempotency_key``; it answers true, false, or
+            ``{"happened": ..., "result": ...}``.
         reads_outside: its result holds text that others wrote.
         sends_out: it sends something to the outside.
         after: tools that must have run before it in the session.
@@ -108,6 +117,8 @@ def tool(
         "writes": writes,
         "irreversible": irreversible,
         "retry_safe": retry_safe,
+        "undo_priority": undo_priority,
+        "outcome_query": QueryBinding(tool=outcome_query) if outcome_query else None,
         "reads_outside": reads_outside,
         "sends_out": sends_out,
         "after": _names(after),

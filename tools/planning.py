@@ -44,9 +44,16 @@ def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -
 
 
 def _pinned(agent: LoadedAgent, names: list[str]) -> dict[str, ToolContract]:
-    """Return the contracts a run may need: its tools, and the tools that undo them where the agent has those."""
-    undos = [undo.tool for name in names if (undo := agent.tools[name].contract.undo) is not None]
-    return {name: agent.tools[name].contract for name in dict.fromkeys([*names, *undos]) if name in agent.tools}
+    """Return the contracts a run may need: its tools, the tools that undo them, and those that tell of them."""
+    wanted = dict.fromkeys(names)
+    for name in [*wanted]:
+        contract = agent.tools[name].contract
+        if contract.undo is not None:
+            wanted[contract.undo.tool] = None
+    for name in [*wanted]:
+        if name in agent.tools and (query := agent.tools[name].contract.outcome_query) is not None:
+            wanted[query.tool] = None
+    return {name: agent.tools[name].contract for name in wanted if name in agent.tools}
 
 
 def _unread(agent: LoadedAgent, unread: Unread, language: Language) -> Plan:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from ..contract.mistakes import FileMistake, FileMistakes, nearest
 from ..rulebook.undo import resolve_undo
 from .agent_file import Entry, Source
@@ -45,7 +47,11 @@ def collect_tools(sources: Sequence[Source], entries: Mapping[str, Entry], *, fo
             mistakes.append(FileMistake(said, entry.origin, nearest(name, found)))
     if mistakes:
         raise FileMistakes(mistakes)
-    return {name: _with_bound_undo(tool, tools) for name, tool in tools.items()}
+    for tool in tools.values():
+        mistakes += _unfit_query(tool, tools)
+    if mistakes:
+        raise FileMistakes(mistakes)
+    return {name: _with_bound_query(_with_bound_undo(tool, tools), tools) for name, tool in tools.items()}
 
 
 def _declared(
@@ -90,3 +96,48 @@ def _with_bound_undo(tool: Tool, tools: Mapping[str, Tool]) -> Tool:
         return tool
     bound = resolve_undo(tool.contract, tools[undo.tool].contract)
     return replace(tool, contract=tool.contract.model_copy(update={"undo": bound}))
+
+
+_KEY_NAMES = ("key", "idempotency_key")
+
+
+def _unfit_query(tool: Tool, tools: Mapping[str, Tool]) -> list[FileMistake]:
+    """Return what is wrong with the outcome query a write names (SPEC 5.5): a doubt is a bad time to find out."""
+    query, name, origin = tool.contract.outcome_query, tool.name, tool.contract.origin
+    if query is None:
+        return []
+    if query.tool not in tools:
+        said = f"{name}: there is no tool {query.tool!r} to ask whether it took effect"
+        return [FileMistake(said, origin, nearest(query.tool, tools))]
+    asked = tools[query.tool].contract
+    if asked.writes:
+        return [FileMistake(f"{name}: {asked.name} writes; an outcome query must be a read", origin)]
+    bound = _query_arguments(tool, tools[query.tool])
+    unbound = [each.name for each in asked.parameters if each.required and each.name not in bound]
+    if unbound:
+        said = f"{name}: {asked.name} needs {', '.join(unbound)}, which {name} does not have; bind it under arguments"
+        return [FileMistake(said, origin)]
+    return []
+
+
+def _with_bound_query(tool: Tool, tools: Mapping[str, Tool]) -> Tool:
+    """Bind the short form of an outcome query by name: the write's arguments, and its key."""
+    query = tool.contract.outcome_query
+    if query is None:
+        return tool
+    bound = query.model_copy(update={"arguments": _query_arguments(tool, tools[query.tool])})
+    return replace(tool, contract=tool.contract.model_copy(update={"outcome_query": bound}))
+
+
+def _query_arguments(write: Tool, asked: Tool) -> dict[str, JsonValue]:
+    query = write.contract.outcome_query
+    if query is not None and query.arguments is not None:
+        return dict(query.arguments)
+    own = {parameter.name for parameter in write.contract.parameters}
+    bound: dict[str, JsonValue] = {}
+    for parameter in asked.contract.parameters:
+        if parameter.name in own:
+            bound[parameter.name] = f"$args.{parameter.name}"
+        elif parameter.name in _KEY_NAMES:
+            bound[parameter.name] = "$key"
+    return bound

@@ -91,7 +91,7 @@ class Progress:
 
     def _priority(self, step: Step) -> int:
         contract = self.contract(step.tool)
-        return contract.undo.priority if contract and contract.undo and contract.undoable else 0
+        return contract.undo_priority if contract and contract.undoable else 0
 
     def propose(self, tool: str, arguments: Mapping[str, JsonValue]) -> Step:
         """Add the next step. Its session-wide number follows from the run's first one, so it never goes back."""

@@ -1,0 +1,186 @@
+"""Doubts that the target or the worker settles, stops, priorities, and tools that no worker has (SPEC 3.5, 5.5, 6.6, 8.4)."""
+
+import asyncio
+import dataclasses
+import time
+
+import pytest
+from amends.activities.call import tool_activity
+from amends.contract.names import STOP_SIGNAL
+from amends.contract.tool import QueryBinding, ToolContract
+from amends.testing.bench import BenchCall, ToolBench
+from amends.testing.desk import Desk, open_desk
+from amends.tools.loader import LoadedAgent
+from amends.worker.serving import make_worker
+from temporalio.client import Client
+
+CHARGE_THEN_STOCK = "update_crm(order_id=4411); charge_card(order_id=4411, amount=40.00); get_stock(sku=1)"
+
+
+def with_words(agent: LoadedAgent, tool: str, **words: object) -> LoadedAgent:
+    """The agent with other words of one tool's contract."""
+    changed = agent.tools[tool].contract.model_copy(update=words)
+    return dataclasses.replace(
+        agent, tools={**agent.tools, tool: dataclasses.replace(agent.tools[tool], contract=changed)}
+    )
+
+
+def contract(bench: ToolBench, tool: str) -> ToolContract:
+    return bench.agent.tools[tool].contract
+
+
+@pytest.fixture
+def asked(bench: ToolBench) -> ToolBench:
+    """The bench of an agent whose charges can be looked up, with a limit of half a second."""
+    query = QueryBinding(tool="get_order", arguments={"order_id": "$args.order_id"})
+    agent = with_words(bench.agent, "charge_card", outcome_query=query, timeout_ms=500, retry_safe=False)
+    return ToolBench(agent)
+
+
+async def test_the_target_is_asked_before_a_person_and_its_result_is_undone_by(
+    asked: ToolBench, client: Client, task_queue: str
+):
+    asked.on("charge_card").raises(TimeoutError())
+    asked.on("get_order").returns({"happened": True, "result": {"charge_id": "ch_9", "id": "ch_9"}})
+    asked.on("get_stock").raises(RuntimeError("down"))
+    async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
+        reply = await desk.order(CHARGE_THEN_STOCK, "approve")
+    assert reply.text.startswith("This run stopped: get_stock failed (RuntimeError). Undone, latest first: charge_card")
+    assert reply.steps[1].evidence == ("get_order: it happened",)
+    charge, lookup = asked.called("charge_card")[0], asked.called("get_order")[0]
+    assert lookup.key == charge.key, "the query carries the write's key, to look it up by"
+
+
+async def test_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
+    asked: ToolBench, client: Client, task_queue: str
+):
+    begun: list[float] = []
+
+    async def timed(_: BenchCall) -> object:
+        begun.append(time.monotonic())
+        raise TimeoutError
+
+    asked.on("charge_card").does(timed)
+    asked.on("get_order").returns(False)
+    async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
+        reply = await desk.order(CHARGE_THEN_STOCK, "approve")
+    assert time.monotonic() - begun[0] > 1.5, "half a second of limit and one of grace"
+    assert asked.names[-1] == "restore_crm"
+    assert reply.text == (
+        "This run stopped: charge_card did not happen, said get_order. Undone, latest first: update_crm (by restore_crm)."
+    )
+    assert reply.steps[1].evidence == ("get_order: it did not happen", "get_order: it did not happen")
+
+
+async def test_a_target_that_finds_it_on_the_second_look_is_believed(
+    asked: ToolBench, client: Client, task_queue: str
+):
+    asked.on("charge_card").raises(TimeoutError())
+    asked.on("get_order").returns(False).returns({"happened": True, "result": {"charge_id": "ch_9", "id": "ch_9"}})
+    async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
+        reply = await desk.order(CHARGE_THEN_STOCK, "approve")
+    assert reply.state == "done"
+    assert reply.steps[1].state == "done"
+
+
+@pytest.mark.parametrize("answer", [None, "yes", 1, {"happened": "true"}, {"status": "paid"}, []])
+async def test_a_target_that_cannot_tell_leaves_it_to_a_person(
+    asked: ToolBench, client: Client, task_queue: str, answer: object
+):
+    asked.on("charge_card").raises(TimeoutError())
+    asked.on("get_order").returns(answer)
+    async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
+        reply = await desk.order("charge_card(order_id=4411, amount=40.00)", "approve", "happened")
+    assert reply.state == "done"
+    assert reply.steps[0].evidence == ("get_order: it cannot tell", f"{desk.user}: happened")
+
+
+async def test_a_call_that_ends_after_its_deadline_settles_its_own_doubt(
+    bench: ToolBench, client: Client, task_queue: str
+):
+    async def late(_: BenchCall) -> object:
+        try:
+            await asyncio.sleep(0.8)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.5)
+        return {"charge_id": "ch_late", "id": "ch_late"}
+
+    agent = with_words(bench.agent, "charge_card", timeout_ms=500, retry_safe=False)
+    slow = ToolBench(agent)
+    slow.on("charge_card").does(late)
+    async with open_desk(client, slow.agent, task_queue=task_queue) as desk:
+        reply = await desk.chat("charge_card(order_id=4411, amount=40.00)", user=desk.user)
+        reply = await desk.confirm(desk.user, "approve")
+        reply = await desk.attend(reply.run) if not reply.waiting else reply
+        for _ in range(100):
+            view = await desk.run(reply.run)
+            if view.over:
+                break
+            await asyncio.sleep(0.05)
+    assert view.state == "done"
+    assert view.waiting == ()
+    assert view.steps[0].evidence == ("the worker reported late: done",)
+
+
+async def test_a_stop_undoes_what_was_done_and_says_who_and_why(bench: ToolBench, desk: Desk):
+    reply = await desk.chat("update_crm(order_id=4411); charge_card(order_id=4411, amount=40.00)", user=desk.user)
+    reply = await desk.confirm(desk.user, "approve")
+    handle = desk_handle(desk, await client_of(desk), reply.run)
+    await handle.signal(STOP_SIGNAL, {"by": "ana", "reason": "the customer called."})
+    reply = await desk.attend(reply.run)
+    while not reply.over:
+        reply = await desk.attend(reply.run)
+    assert reply.text == (
+        "This run stopped: stopped by ana: the customer called. Undone, latest first: update_crm (by restore_crm)."
+    )
+    assert bench.names == ["update_crm", "restore_crm"]
+
+
+@pytest.mark.parametrize("raw", [None, "now", 17, {"by": 3}, []])
+async def test_a_stop_of_any_form_stops(bench: ToolBench, desk: Desk, raw: object):
+    reply = await desk.chat("update_crm(order_id=4411)", user=desk.user)
+    await desk_handle(desk, await client_of(desk), reply.run).signal(STOP_SIGNAL, raw)
+    for _ in range(100):
+        view = await desk.run(reply.run)
+        if view.over:
+            break
+        await asyncio.sleep(0.02)
+    assert view.text == "This run stopped: stopped by an operator."
+    assert bench.names == []
+
+
+async def test_an_undo_with_a_priority_goes_first(bench: ToolBench, client: Client, task_queue: str):
+    ahead = ToolBench(with_words(bench.agent, "charge_card", undo_priority=1))
+    ahead.on("get_stock").raises(RuntimeError("down"))
+    async with open_desk(client, ahead.agent, task_queue=task_queue) as desk:
+        reply = await desk.order(
+            "charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411); get_stock(sku=1)", "approve"
+        )
+    assert reply.undone == ("charge_card", "update_crm")
+
+
+async def test_a_call_waits_for_a_worker_that_has_its_tool_and_says_so(
+    bench: ToolBench, client: Client, task_queue: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A worker without the tool never substitutes anything; the next one that has it goes on (SPEC 3.5)."""
+    without = {name: tool for name, tool in bench.agent.tools.items() if name != "update_crm"}
+    lacking = dataclasses.replace(bench.agent, tools=bench.agent.tools)
+    worker = make_worker(client, [dataclasses.replace(lacking, tools=without)], task_queue=task_queue)
+    async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
+        reply = await desk.chat("update_crm(order_id=4411)", user=desk.user)
+    async with worker:
+        async with open_desk(client, bench.agent, task_queue=task_queue, workers=[]) as desk:
+            confirming = asyncio.create_task(desk.answer_of(reply.run))
+            for _ in range(200):
+                view = await desk.run(reply.run)
+                if view.notice:
+                    break
+                await asyncio.sleep(0.02)
+    assert view.notice == "Waiting for a worker that has update_crm as it was when this run started."
+    confirming.cancel()
+    async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
+        view = (await desk.attend(reply.run)).state
+    assert view == "done"
+
+
+assert tool_activity
