@@ -80,7 +80,7 @@ class _Talk:
             while True:
                 if reply is not None:
                     self._see_through(reply)
-                reply = self._turn(_typed("> "))
+                reply = self._turn_or_open_run(_typed("> "))
         except EOFError:
             note()
             if self.run:
@@ -127,6 +127,14 @@ class _Talk:
             raise click.UsageError(str(error)) from None
         self.run = "" if reply.over else reply.run
         return reply
+
+    def _turn_or_open_run(self, text: str) -> Reply | None:
+        """Give a turn; where a run was opened elsewhere meanwhile, come to that instead of losing the conversation."""
+        try:
+            return self._turn(text)
+        except Conflict as error:
+            note(str(error))
+            return self._open_reply()
 
     def _see_through(self, reply: Reply) -> None:
         """Ask what the run asks until it is over; print its reply."""

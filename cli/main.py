@@ -34,6 +34,8 @@ COMMANDS: Mapping[str, str] = {
 """The commands, in the order of the help, each in the module of its name."""
 
 _TRACEBACK_VARIABLE = "AMENDS_TRACEBACK"
+_UNANSWERED = {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
+"""The states of a Temporal call that found nobody, as its errors name them."""
 _UNEXPECTED = 1
 _DETACHED = 130
 
@@ -100,6 +102,10 @@ def _tell(error: Exception, *, as_json: bool) -> int:
     if isinstance(error, errors.AmendsError):
         import_module(".problems", __package__).tell(error, as_json=as_json)
         return int(import_module(".exits", __package__).exit_of_error(error))
+    if getattr(getattr(error, "status", None), "name", "") in _UNANSWERED:
+        hint = "Check that it runs; nothing that was accepted is lost."
+        gone = errors.Unreachable("temporal_unreachable", f"Temporal does not answer: {error}.", hint)
+        return _tell(gone, as_json=as_json)
     if os.environ.get(_TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     detail = f"{type(error).__name__}: {error}"

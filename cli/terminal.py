@@ -5,6 +5,7 @@ colour: none into a pipe, with ``NO_COLOR`` or with ``TERM=dumb``.
 """
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -23,12 +24,12 @@ _OPEN, _CLOSE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "\N{SINGLE RIGH
 
 def say(text: str | Text = "") -> None:
     """Print a line of data, to stdout."""
-    _print(Console(soft_wrap=True, highlight=False, markup=False, emoji=False), text)
+    _console(stderr=False).print(text)
 
 
 def note(text: str | Text = "") -> None:
     """Print a line for the person at the terminal, to stderr."""
-    _print(Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False), text)
+    _console(stderr=True).print(text)
 
 
 def document(schema: str, said: Mapping[str, object]) -> None:
@@ -71,5 +72,13 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _print(console: Console, text: str | Text) -> None:
-    console.print(text)
+def _console(*, stderr: bool) -> Console:
+    return Console(
+        stderr=stderr,
+        # rich itself would keep bold letters.
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+        soft_wrap=True,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )

@@ -94,8 +94,9 @@ class ToolContract(Wire):
 
     ``undo`` None and ``undo_none`` False says nothing about recovery; ``undo_none`` True says on purpose that a failed
     run may leave this write. ``timeout_ms`` is the longest one call may take, in milliseconds. ``result_schema`` is the
-    JSON schema of what the tool returns, or None when its annotation says nothing. ``undo_priority`` above 0
-    makes a rollback come to this write's undo before others (SPEC 6.6). ``outcome_query`` names the read that is asked before a person is, when nobody knows whether the write took effect.
+    JSON schema of what the tool returns, or None when its annotation says nothing. ``undo_priority`` above 0 makes a
+    rollback come to this write's undo before others (SPEC 6.6). ``outcome_query`` names the read that is asked before
+    a person is, when nobody knows whether the write took effect.
     """
 
     name: ToolName

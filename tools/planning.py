@@ -4,7 +4,7 @@ Pure for one loaded agent: the same turn gives the same plan, and nothing is cal
 """
 
 from ..contract.errors import BadArguments
-from ..contract.reading import Language, Unread
+from ..contract.reading import Language, ReadCall, Unread
 from ..contract.run import PlannedCall
 from ..contract.session import Plan
 from ..contract.tool import ToolContract
@@ -28,8 +28,7 @@ def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -
         try:
             arguments = agent.tools[call.tool].canonical(call.values)
         except BadArguments as error:
-            bad = Unread(code="bad_value", language=chosen, at=call.span, detail={"why": str(error)})
-            return _unread(agent, bad, chosen)
+            return _unread(agent, _bad_value(call, error, chosen), chosen)
         calls.append(PlannedCall(tool=call.tool, arguments=arguments))
     return Plan(
         language=chosen,
@@ -40,6 +39,19 @@ def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -
         asks=any(agent.tools[call.tool].contract.writes for call in calls),
         digest=agent.digest,
         lexicon=reading.lexicon,
+    )
+
+
+def _bad_value(call: ReadCall, error: BadArguments, language: Language) -> Unread:
+    """Return why a turn stays unread whose value the tool's own annotation does not take."""
+    problem = error.problems[0] if error.problems else None
+    argument = call.arguments.get(problem.argument.partition(".")[0]) if problem else None
+    return Unread(
+        code="bad_value",
+        language=language,
+        at=argument.span if argument else call.span,
+        text=problem.value if problem else call.tool,
+        detail={"why": str(error)},
     )
 
 

@@ -21,6 +21,7 @@ class Shop:
     """A folder with the shop's agent file, and the commands run there."""
 
     folder: Path
+    program = AMENDS
     environment: dict[str, str] = field(default_factory=dict)
 
     @property

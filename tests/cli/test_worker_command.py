@@ -50,9 +50,9 @@ def bakery(shop, temporal, task_queue):
     return shop
 
 
-async def until(so: Callable[[], bool]) -> None:
+async def until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(15):
-        while not await asyncio.to_thread(so):
+        while not await asyncio.to_thread(is_so):
             await asyncio.sleep(0.02)
 
 
@@ -60,10 +60,9 @@ async def bake(bakery, started, *words: str):
     """Start a worker and a run whose call is in flight when this returns."""
     name = bakery.environment["BAKERY"]
     worker = started(bakery, "worker", *words, until="Stop with")
-    chosen = ("--name", name)
-    asked = await asyncio.to_thread(lambda: bakery.amends("chat", *chosen, "--as", "u", typed="bake cake 4411\n"))
+    asked = await asyncio.to_thread(bakery.amends, "chat", "--name", name, "--as", "u", typed="bake cake 4411\n")
     assert asked.returncode == 3, asked.stderr
-    answering = bakery.starts("confirm", "u", "approve", *chosen, "--json")
+    answering = bakery.starts("confirm", "u", "approve", "--name", name, "--json")
     await until((bakery.folder / "begun").exists)
     return worker, answering
 

@@ -5,16 +5,16 @@ import dataclasses
 import time
 
 import pytest
-from amends.activities.call import tool_activity
 from amends.contract.names import STOP_SIGNAL
-from amends.contract.tool import QueryBinding, ToolContract
+from amends.contract.run import RunView
+from amends.contract.tool import QueryBinding
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.tools.loader import LoadedAgent
 from amends.worker.serving import make_worker
 from temporalio.client import Client
 
-CHARGE_THEN_STOCK = "update_crm(order_id=4411); charge_card(order_id=4411, amount=40.00); get_stock(sku=1)"
+CHARGE_THEN_STOCK = "update_crm(order_id=4411); charge_card(order_id=4411, amount=40.00); get_stock(item=1)"
 
 
 def with_words(agent: LoadedAgent, tool: str, **words: object) -> LoadedAgent:
@@ -25,8 +25,11 @@ def with_words(agent: LoadedAgent, tool: str, **words: object) -> LoadedAgent:
     )
 
 
-def contract(bench: ToolBench, tool: str) -> ToolContract:
-    return bench.agent.tools[tool].contract
+async def over(desk: Desk, run: str) -> RunView:
+    """Wait until a run is over, whether it asks or not."""
+    while not (view := await desk.run(run)).over:
+        await asyncio.sleep(0.02)
+    return view
 
 
 @pytest.fixture
@@ -72,9 +75,7 @@ async def test_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
     assert reply.steps[1].evidence == ("get_order: it did not happen", "get_order: it did not happen")
 
 
-async def test_a_target_that_finds_it_on_the_second_look_is_believed(
-    asked: ToolBench, client: Client, task_queue: str
-):
+async def test_a_target_that_finds_it_on_the_second_look_is_believed(asked: ToolBench, client: Client, task_queue: str):
     asked.on("charge_card").raises(TimeoutError())
     asked.on("get_order").returns(False).returns({"happened": True, "result": {"charge_id": "ch_9", "id": "ch_9"}})
     async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
@@ -111,40 +112,29 @@ async def test_a_call_that_ends_after_its_deadline_settles_its_own_doubt(
     async with open_desk(client, slow.agent, task_queue=task_queue) as desk:
         reply = await desk.chat("charge_card(order_id=4411, amount=40.00)", user=desk.user)
         reply = await desk.confirm(desk.user, "approve")
-        reply = await desk.attend(reply.run) if not reply.waiting else reply
-        for _ in range(100):
-            view = await desk.run(reply.run)
-            if view.over:
-                break
-            await asyncio.sleep(0.05)
+        assert reply.waiting[0].text == "Did charge_card take effect? The call was sent and no answer came back."
+        view = await over(desk, reply.run)
     assert view.state == "done"
     assert view.waiting == ()
     assert view.steps[0].evidence == ("the worker reported late: done",)
 
 
-async def test_a_stop_undoes_what_was_done_and_says_who_and_why(bench: ToolBench, desk: Desk):
+async def test_a_stop_undoes_what_was_done_and_says_who_and_why(bench: ToolBench, desk: Desk, client: Client):
     reply = await desk.chat("update_crm(order_id=4411); charge_card(order_id=4411, amount=40.00)", user=desk.user)
     reply = await desk.confirm(desk.user, "approve")
-    handle = desk_handle(desk, await client_of(desk), reply.run)
-    await handle.signal(STOP_SIGNAL, {"by": "ana", "reason": "the customer called."})
-    reply = await desk.attend(reply.run)
-    while not reply.over:
-        reply = await desk.attend(reply.run)
-    assert reply.text == (
+    await client.get_workflow_handle(reply.run).signal(STOP_SIGNAL, {"by": "ana", "reason": "the customer called."})
+    view = await over(desk, reply.run)
+    assert view.text == (
         "This run stopped: stopped by ana: the customer called. Undone, latest first: update_crm (by restore_crm)."
     )
     assert bench.names == ["update_crm", "restore_crm"]
 
 
 @pytest.mark.parametrize("raw", [None, "now", 17, {"by": 3}, []])
-async def test_a_stop_of_any_form_stops(bench: ToolBench, desk: Desk, raw: object):
+async def test_a_stop_of_any_form_stops(bench: ToolBench, desk: Desk, client: Client, raw: object):
     reply = await desk.chat("update_crm(order_id=4411)", user=desk.user)
-    await desk_handle(desk, await client_of(desk), reply.run).signal(STOP_SIGNAL, raw)
-    for _ in range(100):
-        view = await desk.run(reply.run)
-        if view.over:
-            break
-        await asyncio.sleep(0.02)
+    await client.get_workflow_handle(reply.run).signal(STOP_SIGNAL, raw)
+    view = await over(desk, reply.run)
     assert view.text == "This run stopped: stopped by an operator."
     assert bench.names == []
 
@@ -154,33 +144,26 @@ async def test_an_undo_with_a_priority_goes_first(bench: ToolBench, client: Clie
     ahead.on("get_stock").raises(RuntimeError("down"))
     async with open_desk(client, ahead.agent, task_queue=task_queue) as desk:
         reply = await desk.order(
-            "charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411); get_stock(sku=1)", "approve"
+            "charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411); get_stock(item=1)", "approve"
         )
     assert reply.undone == ("charge_card", "update_crm")
 
 
 async def test_a_call_waits_for_a_worker_that_has_its_tool_and_says_so(
-    bench: ToolBench, client: Client, task_queue: str, monkeypatch: pytest.MonkeyPatch
+    bench: ToolBench, client: Client, task_queue: str
 ):
     """A worker without the tool never substitutes anything; the next one that has it goes on (SPEC 3.5)."""
-    without = {name: tool for name, tool in bench.agent.tools.items() if name != "update_crm"}
-    lacking = dataclasses.replace(bench.agent, tools=bench.agent.tools)
-    worker = make_worker(client, [dataclasses.replace(lacking, tools=without)], task_queue=task_queue)
+    tools = {name: tool for name, tool in bench.agent.tools.items() if name != "update_crm"}
+    lacking = dataclasses.replace(bench.agent, tools=tools)
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         reply = await desk.chat("update_crm(order_id=4411)", user=desk.user)
-    async with worker:
-        async with open_desk(client, bench.agent, task_queue=task_queue, workers=[]) as desk:
-            confirming = asyncio.create_task(desk.answer_of(reply.run))
-            for _ in range(200):
-                view = await desk.run(reply.run)
-                if view.notice:
-                    break
-                await asyncio.sleep(0.02)
+    workers = [make_worker(client, [lacking], task_queue=task_queue)]
+    async with open_desk(client, bench.agent, task_queue=task_queue, user=desk.user, workers=workers) as desk:
+        confirming = asyncio.create_task(desk.confirm(desk.user, "approve"))
+        while not (view := await desk.run(reply.run)).notice:
+            await asyncio.sleep(0.02)
+        confirming.cancel()
     assert view.notice == "Waiting for a worker that has update_crm as it was when this run started."
-    confirming.cancel()
-    async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
-        view = (await desk.attend(reply.run)).state
-    assert view == "done"
-
-
-assert tool_activity
+    async with open_desk(client, bench.agent, task_queue=task_queue, user=desk.user) as desk:
+        assert (await over(desk, reply.run)).state == "done"
+    assert bench.names == ["update_crm"]
