@@ -56,6 +56,8 @@ async def while_served(call: Awaitable[_T], place: Place) -> _T:
         raise
     finally:
         task.cancel()
+        # Nobody waits for it any more; without this, what it ends with is logged as an error that nobody looked at.
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 async def served(place: Place) -> bool:
