@@ -152,7 +152,7 @@ def _undo_on_its_own(system: System) -> Iterator[Finding]:
             yield Finding(
                 code="QG110",
                 severity="warning",
-                message=f"{agent.name} can call {name} without a {writes} before it",
+                message=f"{agent.name} can call {name} without {writes} before it",
                 fix=f"add the rule {{action: {name}, after: {undone_by[name][0]}}}; a rollback is exempt from it",
                 agent=agent.name,
                 tool=name,

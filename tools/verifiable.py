@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterator
 
 from ..contract.mistakes import FileMistake, FileMistakes
-from ..contract.reading import Language, Unread
-from ..contract.tool import ToolContract
+from ..contract.reading import Language
 from ..rulebook.model import AgentModel, Collision, System
-from ..selector.canonical_turns import canonical_turn
+from ..selector.collisions import collisions, unsayable
 from ..selector.language import load_language
 from ..selector.tool_words import words_of_tool
 from ..selector.vocabulary_model import Vocabulary
@@ -62,25 +61,14 @@ def _agents(file: LoadedFile) -> Iterator[AgentModel]:
 def _collisions(agent: LoadedAgent, language: Language) -> Iterator[Collision]:
     """Find what no turn says rightly, in a language the agent is meant to read."""
     words = agent.vocabularies.get(language)
-    for contract in agent.contracts.values():
-        found = _collision(agent, contract, language, words.vocabulary if words else Vocabulary())
-        if found is not None:
-            yield found
-
-
-def _collision(
-    agent: LoadedAgent, contract: ToolContract, language: Language, vocabulary: Vocabulary
-) -> Collision | None:
+    vocabulary = words.vocabulary if words else Vocabulary()
+    tools = tuple(agent.contracts.values())
+    for found in collisions(tools, language=language, vocabulary=vocabulary):
+        others = tuple(name for name in found.meant if name != found.tool)
+        yield Collision(tool=found.tool, language=language, problem="ambiguous", others=others)
     file = load_language(language)
-    words = words_of_tool(contract, file, vocabulary, Clashes(file))
-    if not words.heads:
-        return Collision(
-            tool=contract.name, language=language, problem="unsayable", detail=words.warnings[-1].partition(": ")[2]
-        )
-    turn = canonical_turn(words, file)
-    read = agent.selector(language).read(turn) if turn is not None else None
-    if isinstance(read, Unread) and read.code == "ambiguous":
-        named = {call.partition("(")[0] for calls in read.readings for call in calls}
-        others = tuple(sorted(named - {contract.name}))
-        return Collision(tool=contract.name, language=language, problem="ambiguous", others=others)
-    return None
+    clashes = Clashes(file)
+    for name in unsayable(tools, language=language, vocabulary=vocabulary):
+        said = words_of_tool(agent.contracts[name], file, vocabulary, clashes)
+        why = said.warnings[-1].partition(": ")[2] if said.warnings else "it has no verb"
+        yield Collision(tool=name, language=language, problem="unsayable", detail=why)

@@ -69,7 +69,8 @@ class Shop:
 def shop(tmp_path: Path) -> Shop:
     folder = tmp_path / "desk"
     folder.mkdir()
-    shutil.copy(ROOT / "examples" / "shop" / "agent.yaml", folder)
+    for file in ("agent.yaml", "policy.co"):
+        shutil.copy(ROOT / "examples" / "shop" / file, folder)
     return Shop(folder)
 
 

@@ -1,6 +1,7 @@
 """The commands as a whole: help, errors, versions, lints, verify."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -187,5 +188,6 @@ def test_verify_finds_a_tool_that_no_turn_can_say(tmp_path: Path, capsys) -> Non
 def test_a_privilege_that_is_no_number_cannot_be_verified(tmp_path: Path, capsys) -> None:
     text = Path(SHOP).read_text().replace("    on_unread", "    privilege: high\n    on_unread")
     (tmp_path / "agent.yaml").write_text(text)
+    shutil.copy(Path(SHOP).with_name("policy.co"), tmp_path)
     assert run(["verify", str(tmp_path / "agent.yaml")]) == 2
     assert "agent.yaml:6: privilege 'high' is no number" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """``amends plan`` and its JSON: every case of the cases' turns, the verdicts of rules, exit codes, no server."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -133,7 +134,7 @@ rules:
 
 @pytest.fixture
 def ruled(tmp_path: Path) -> str:
-    text = Path(SHOP).read_text().replace("runs: atomic", "rulebook: ./rules.yaml\nruns: atomic")
+    text = Path(SHOP).read_text().replace("./policy.co", "./rules.yaml")
     (tmp_path / "agent.yaml").write_text(text)
     (tmp_path / "rules.yaml").write_text(RULES)
     return str(tmp_path / "agent.yaml")
@@ -166,6 +167,7 @@ def test_a_fact_is_given_with_context_and_a_refusal_names_rule_and_line(ruled: s
 
 
 def test_an_agent_whose_runs_are_independent_undoes_nothing(tmp_path: Path) -> None:
+    shutil.copy(Path(SHOP).with_name("policy.co"), tmp_path)
     (tmp_path / "agent.yaml").write_text(Path(SHOP).read_text().replace("runs: atomic", "runs: independent"))
     found = preview(load_agent(tmp_path / "agent.yaml"), FAILED_ORDER)
     assert (found.undone, found.not_undoable) == ((), (1, 2, 3))

@@ -1,4 +1,4 @@
-"""Doubts that the target or the worker settles, stops, priorities, and tools that no worker has (SPEC 3.5, 5.5, 6.6, 8.4)."""
+"""Doubts that the target or the worker settles; stops, priorities, tools no worker has (SPEC 3.5, 5.5, 6.6, 8.4)."""
 
 import asyncio
 import dataclasses
@@ -70,7 +70,8 @@ async def test_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
     assert time.monotonic() - begun[0] > 1.5, "half a second of limit and one of grace"
     assert asked.names[-1] == "restore_crm"
     assert reply.text == (
-        "This run stopped: charge_card did not happen, said get_order. Undone, latest first: update_crm (by restore_crm)."
+        "This run stopped: charge_card did not happen, said get_order. "
+        "Undone, latest first: update_crm (by restore_crm)."
     )
     assert reply.steps[1].evidence == ("get_order: it did not happen", "get_order: it did not happen")
 
