@@ -7,27 +7,36 @@ __all__ = [
     "AGENT_ATTRIBUTE",
     "ANSWER_SIGNAL",
     "ANSWER_UPDATE",
+    "CAPS_WORKFLOW",
     "LANGUAGE_UPDATE",
     "LATE_SIGNAL",
     "READ_TURN_ACTIVITY",
+    "RESERVE_ACTIVITY",
+    "RESERVE_UPDATE",
     "RUN_WORKFLOW",
     "SEARCH_ATTRIBUTES",
     "SESSION_WORKFLOW",
+    "SETTLE_ACTIVITY",
+    "SETTLE_UPDATE",
     "STATE_ATTRIBUTE",
     "STOP_SIGNAL",
     "SUBMIT_UPDATE",
     "USER_ATTRIBUTE",
     "VIEW_QUERY",
+    "caps_workflow_id",
     "default_task_queue",
     "query_activity_id",
+    "reserve_activity_id",
     "run_id",
     "session_workflow_id",
+    "settle_activity_id",
     "step_activity_id",
     "undo_activity_id",
 ]
 
 SESSION_WORKFLOW = "AmendsSession"
 RUN_WORKFLOW = "AmendsRun"
+CAPS_WORKFLOW = "AmendsCaps"
 
 SUBMIT_UPDATE = "submit"
 """To a session: a turn. Answered with `contract.session.Submitted`."""
@@ -41,11 +50,17 @@ STOP_SIGNAL = "stop"
 """To a run: stop now. Nothing is sent after it; what was done is undone (SPEC 8.4)."""
 LATE_SIGNAL = "late_outcome"
 """To a run, from a worker: a call that was given up ended after all (SPEC 5.5)."""
+RESERVE_UPDATE = "reserve"
+"""To a ledger: `contract.caps.Reservation`. Answered with, by rule, whether the room was taken."""
+SETTLE_UPDATE = "settle"
+"""To a ledger: `contract.caps.Settlement`."""
 VIEW_QUERY = "view"
 """To a session or a run: what it is doing."""
 
 READ_TURN_ACTIVITY = "amends.read_turn"
-"""Tool names have no dot, so no tool can take this name."""
+RESERVE_ACTIVITY = "amends.reserve"
+SETTLE_ACTIVITY = "amends.settle"
+"""Tool names have no dot, so no tool can take one of these names."""
 
 STATE_ATTRIBUTE = "AmendsState"
 AGENT_ATTRIBUTE = "AmendsAgent"
@@ -62,6 +77,11 @@ def default_task_queue(agent: str) -> str:
 def session_workflow_id(agent: str, user: str) -> str:
     """The workflow id of the session of a user with an agent (SPEC 7.1)."""
     return f"session:{agent}:{user}"
+
+
+def caps_workflow_id(agent: str, user: str = "") -> str:
+    """The workflow id of the ledger for caps over all users of an agent, or over the sessions of one user."""
+    return f"caps:{agent}:{user}" if user else f"caps:{agent}"
 
 
 def run_id(session: str, number: int) -> str:
@@ -82,3 +102,13 @@ def query_activity_id(position: int, number: int) -> str:
 def undo_activity_id(position: int, attempt: int = 1) -> str:
     """The activity id of a step's undo. Positions and attempts count from 1."""
     return f"step-{position}.undo" if attempt == 1 else f"step-{position}.undo-{attempt}"
+
+
+def reserve_activity_id(position: int) -> str:
+    """The activity id of asking for the room of a step in caps that cross sessions. Positions count from 1."""
+    return f"step-{position}.room"
+
+
+def settle_activity_id(position: int) -> str:
+    """The activity id of telling what became of that room."""
+    return f"step-{position}.settled"

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+from ..contract.caps import Reservation, Want
 from ..contract.decision import Call
 from ..contract.model import Wire
 from .amounts import exact_number, exact_sum
@@ -21,29 +22,10 @@ from .conditions import test_of
 from .effects import AtMost
 from .rules import Rulebook
 
-__all__ = ["Ledger", "LedgerState", "Reservation", "SharedWants", "Want", "wants_of"]
+__all__ = ["Ledger", "LedgerState", "SharedWants", "crosses_sessions", "wants_of"]
 
 _DAYS_KEPT = 3
-
-
-class Want(Wire):
-    """The room one rule wants for a call: so much of what is counted, of at most ``limit`` a day.
-
-    ``counted`` names the sum, such as ``charge_card total amount``, so that two rules about one sum share it.
-    """
-
-    rule: str
-    counted: str
-    amount: Decimal
-    limit: Decimal
-
-
-class Reservation(Wire):
-    """What a call asks of a ledger, all of it or nothing. ``day`` is the UTC date, as in the call."""
-
-    ticket: str
-    day: str
-    wants: tuple[Want, ...]
+_SHARED_PERIODS = ("user_day", "all_day")
 
 
 class LedgerState(Wire):
@@ -60,26 +42,31 @@ class SharedWants(NamedTuple):
     of_all: tuple[Want, ...]
 
 
+def crosses_sessions(rulebook: Rulebook) -> bool:
+    """Whether any rule caps something across sessions, so that a ledger must be asked at all."""
+    return any(isinstance(rule, AtMost) and rule.per in _SHARED_PERIODS for rule in rulebook.rules)
+
+
 def wants_of(rulebook: Rulebook, call: Call, *, facts: Mapping[str, object]) -> SharedWants:
     """Return the room a call needs in the ledger of its user, and in the one for all users.
 
-    A rule whose condition is unknown wants its room, as it also applies. An amount that cannot be added up wants none:
-    the check refuses such a call whatever the ledger says.
+    A rule whose condition is unknown wants its room, as it also applies; one whose condition does not hold only counts
+    the call. An amount that cannot be added up wants none: the check refuses such a call whatever the ledger says.
     """
     found: dict[str, list[Want]] = {"user_day": [], "all_day": []}
     for rule in rulebook.of(call.tool):
         if not isinstance(rule, AtMost) or rule.per not in found:
             continue
-        if rule.when is not None and test_of(rule.when)(call.arguments, facts) is False:
-            continue
+        applies = rule.when is None or test_of(rule.when)(call.arguments, facts) is not False
         if rule.calls is not None:
-            want = Want(rule=rule.id, counted=f"{call.tool} calls", amount=Decimal(1), limit=Decimal(rule.calls))
-            found[rule.per].append(want)
+            most = Decimal(rule.calls) if applies else None
+            found[rule.per].append(Want(rule=rule.id, counted=f"{call.tool} calls", amount=Decimal(1), limit=most))
         if rule.total is not None and rule.limit is not None:
             amount = exact_number(call.arguments.get(rule.total))
             if amount is not None and amount >= 0:
                 counted = f"{call.tool} total {rule.total}"
-                found[rule.per].append(Want(rule=rule.id, counted=counted, amount=amount, limit=rule.limit))
+                most = rule.limit if applies else None
+                found[rule.per].append(Want(rule=rule.id, counted=counted, amount=amount, limit=most))
     return SharedWants(tuple(found["user_day"]), tuple(found["all_day"]))
 
 
@@ -107,8 +94,8 @@ class Ledger:
         parts = {want.counted: want.amount for want in reservation.wants}
         fits: dict[str, bool] = {}
         for want in reservation.wants:
-            has_room = exact_sum(sums.get(want.counted, Decimal(0)), want.amount) <= want.limit
-            fits[want.rule] = fits.get(want.rule, True) and has_room
+            reached = exact_sum(sums.get(want.counted, Decimal(0)), want.amount)
+            fits[want.rule] = fits.get(want.rule, True) and (want.limit is None or reached <= want.limit)
         if all(fits.values()) and parts:
             self._open.setdefault(day, {})[reservation.ticket] = parts
             self._add(day, parts, 1)

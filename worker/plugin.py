@@ -19,10 +19,12 @@ from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from ..activities.call import tool_activity
+from ..activities.caps import reserve_room, settle_room
 from ..activities.read import reading_activity
 from ..contract.errors import AmendsError
 from ..tools.loader import LoadedAgent
 from ..tools.tool import Tool
+from ..workflows.caps import CapsWorkflow
 from ..workflows.run import RunWorkflow
 from ..workflows.session import SessionWorkflow
 
@@ -55,10 +57,12 @@ class AmendsPlugin(SimplePlugin):
         super().__init__(
             "amends.Plugin",
             data_converter=_converter,
-            workflows=[SessionWorkflow, RunWorkflow],
+            workflows=[SessionWorkflow, RunWorkflow, CapsWorkflow],
             activities=[
                 *(tool_activity(tool, self._threads) for tool in tools.values()),
                 reading_activity({agent.name: agent for agent in agents}),
+                reserve_room,
+                settle_room,
             ],
             workflow_runner=_sandboxed,
         )

@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from .progress import Progress
     from .questions import Questions
     from .rollback import roll_back
+    from .room import Room
     from .sending import Sender
     from .stopping import Stop, reply_done, reply_stopped, stop_class, stop_words
 
@@ -45,6 +46,7 @@ class RunWorkflow:
         self._cancellation = Cancellation()
         self._progress = Progress(given)
         self._sender = Sender(self._progress, self._cancellation)
+        self._room = Room(self._progress, self._cancellation)
 
     @workflow.run
     async def run(self, given: RunInput) -> RunView:
@@ -65,7 +67,10 @@ class RunWorkflow:
         for planned in given.calls:
             if self._cancellation.is_requested():
                 return self._stopped_outside()
-            stop = await self._step(self._progress.propose(planned.tool, planned.arguments))
+            step = self._progress.propose(planned.tool, planned.arguments)
+            await self._room.take(step, self._call(step))
+            stop = await self._step(step)
+            await self._room.close(self._progress.step(step.position))
             if stop is not None:
                 return stop
         return None
@@ -87,8 +92,8 @@ class RunWorkflow:
                 return None
         return await self._send(step, contract)
 
-    def _check(self, step: Step, approved: str | None = None) -> Decision:
-        call = Call(
+    def _call(self, step: Step, approved: str | None = None) -> Call:
+        return Call(
             agent=self._given.agent,
             tool=step.tool,
             arguments=step.arguments,
@@ -97,12 +102,15 @@ class RunWorkflow:
             day=step.day,
             approved=approved,
         )
+
+    def _check(self, step: Step, approved: str | None = None) -> Decision:
         return check(
             self._progress.rulebook,
-            call,
+            self._call(step, approved),
             tools=self._given.tools,
             facts=self._given.facts,
             record=self._progress.record,
+            reserved=self._room.reserved(step),
         )
 
     def _refused(self, step: Step, decision: Decision) -> Stop:

@@ -3,7 +3,8 @@
 from decimal import Decimal
 
 import pytest
-from amends.rulebook.ledger import Ledger, LedgerState, Reservation, Want, wants_of
+from amends.contract.caps import Reservation, Want
+from amends.rulebook.ledger import Ledger, LedgerState, crosses_sessions, wants_of
 from amends.rulebook.rules import AtMost, Confirm, NumberIs, Rulebook
 
 DAY = "2026-03-05"
@@ -46,12 +47,29 @@ def test_a_call_wants_room_for_each_rule_that_crosses_sessions(shop):
     ]
 
 
-def test_a_rule_that_does_not_apply_wants_none_and_an_unknown_one_does(shop):
-    assert wants_of(BOOK, shop.call("charge_card", amount="100"), facts={}).of_all == ()
+def test_a_rule_that_does_not_apply_only_counts_and_an_unknown_one_limits(shop):
+    wants = wants_of(BOOK, shop.call("charge_card", amount="100"), facts={})
+    assert [want.limit for want in wants.of_all] == [None, None]
+    assert all(want.limit is not None for want in wants.of_user)
     unknown = wants_of(BOOK, shop.call("charge_card", amount="x"), facts={})
     assert [w.counted for w in unknown.of_all] == ["charge_card calls"]
     assert [w.rule for w in unknown.of_user] == ["calls"]
     assert wants_of(BOOK, shop.call("get_order"), facts={}) == ((), ())
+
+
+def test_what_only_counts_always_fits_and_takes_room_from_what_is_limited():
+    ledger = Ledger()
+    for ticket in ("a", "b"):
+        assert ledger.reserve(
+            Reservation(ticket=ticket, day=DAY, wants=(want("400").model_copy(update={"limit": None}),))
+        )
+    assert not asked(ledger, "c", "0.01")
+
+
+@pytest.mark.parametrize("per", ["run", "session", "day"])
+def test_only_a_cap_per_user_and_day_or_per_day_over_all_crosses_sessions(per):
+    assert crosses_sessions(BOOK)
+    assert not crosses_sessions(Rulebook(rules=(AtMost(id="a", actions=("x",), calls=1, per=per),)))
 
 
 def test_room_is_taken_up_to_the_limit_exactly():
