@@ -24,11 +24,11 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from ..contract.errors import BadArguments
 from ..contract.outcome import Failure, Outcome, ToolRequest
+from ..contract.sizes import fit
 from ..tools.context import ToolContext
 from ..tools.tool import Tool
 from .failures import failure_of, outcome_of_raised
 from .late import report_when_it_ends
-from .size import fit
 
 __all__ = ["tool_activity"]
 

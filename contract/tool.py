@@ -13,7 +13,17 @@ from pydantic import Field, JsonValue, StringConstraints
 from .canonical import sha256
 from .model import Wire
 
-__all__ = ["Kind", "KindName", "Origin", "Parameter", "QueryBinding", "ToolContract", "ToolName", "UndoBinding"]
+__all__ = [
+    "Kind",
+    "KindName",
+    "Origin",
+    "Parameter",
+    "QueryBinding",
+    "ToolContract",
+    "ToolName",
+    "UndoBinding",
+    "result_paths",
+]
 
 ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 """A tool's name: small letters, digits and underscores, a letter first, 63 characters at most."""
@@ -133,3 +143,13 @@ class ToolContract(Wire):
     def digest(self) -> str:
         """SHA-256 of what the contract says; where it was written does not count."""
         return sha256(self.model_dump(mode="json", exclude={"origin"}))
+
+
+def result_paths(contract: ToolContract) -> tuple[str, ...]:
+    """Return the dotted paths of the result fields that a write's undo is bound to."""
+    sources = (contract.undo.arguments or {}).values() if contract.undo else ()
+    return tuple(
+        source.removeprefix("$result.")
+        for source in sources
+        if isinstance(source, str) and source.startswith("$result.")
+    )

@@ -11,7 +11,8 @@ from ..contract.names import STATE_ATTRIBUTE, run_id
 from ..contract.outcome import LateOutcome, Outcome
 from ..contract.record import CallEvent, CallOutcome
 from ..contract.run import RunInput, RunState, RunView, Step, StepState
-from ..contract.tool import ToolContract
+from ..contract.sizes import ALL_RESULTS, fit, json_bytes
+from ..contract.tool import ToolContract, result_paths
 from ..contract.wording import call_text, words
 from ..rulebook.record import Record, RecordState
 from ..rulebook.rules import Rulebook
@@ -54,6 +55,7 @@ class Progress:
         self._state: RunState = "running"
         self._listed: RunState = "running"
         self._landed = 0
+        self._results = 0
         self._started_at = workflow.now()
         self._ended_at: datetime | None = None
 
@@ -123,10 +125,24 @@ class Progress:
             # A write has one place in the order of landing, however late it became known that it landed.
             self._landed += step.writes
             return self.change(
-                step, state="done", result=outcome.result, landed=self._landed if step.writes else 0, ended_at=now
+                step,
+                state="done",
+                result=self._room_for(step, outcome.result),
+                landed=self._landed if step.writes else 0,
+                ended_at=now,
             )
         state: StepState = "in doubt" if outcome.status == "in_doubt" else "failed"
         return self.change(step, state=state, failure=outcome.failure, ended_at=now)
+
+    def _room_for(self, step: Step, result: JsonValue) -> JsonValue:
+        """Return a result as the run keeps it: whole while there is room, then only what its undo needs.
+
+        What a run shows and returns is one payload, and one that is too large would wedge the run for ever.
+        """
+        contract = self.contract(step.tool)
+        kept = fit(result, result_paths(contract) if contract else (), max(0, ALL_RESULTS - self._results))
+        self._results += json_bytes(kept)
+        return kept
 
     def enter(self, state: RunState) -> None:
         """Go into a state and show it.

@@ -21,13 +21,13 @@ from ..contract.keys import idempotency_key
 from ..contract.names import query_activity_id, step_activity_id, undo_activity_id
 from ..contract.outcome import NOT_SERVED, Outcome, ToolRequest
 from ..contract.run import Step
-from ..contract.tool import QueryBinding, ToolContract
+from ..contract.tool import QueryBinding, ToolContract, result_paths
 from ..contract.wording import call_text, not_served_notice
 from .cancellation import Cancellation
 from .classify import outcome_of_error, outcome_of_result
 from .progress import Progress
 
-__all__ = ["Sender", "result_paths"]
+__all__ = ["Sender"]
 
 MOST_TRIES = 3
 """A read, or a write that is safe to retry, is tried at most twice more (SPEC 5.4)."""
@@ -181,16 +181,6 @@ class Sender:
             return outcome_of_result(await waiting(handle))
         except ActivityError as error:
             return outcome_of_error(error)
-
-
-def result_paths(contract: ToolContract) -> tuple[str, ...]:
-    """Return the dotted paths of the result fields that a write's undo is bound to."""
-    sources = (contract.undo.arguments or {}).values() if contract.undo else ()
-    return tuple(
-        source.removeprefix("$result.")
-        for source in sources
-        if isinstance(source, str) and source.startswith("$result.")
-    )
 
 
 def _source(source: JsonValue, arguments: Mapping[str, JsonValue], key: str) -> JsonValue:

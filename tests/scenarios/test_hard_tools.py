@@ -98,7 +98,6 @@ async def test_a_result_of_three_megabytes_is_cut_to_what_its_undo_needs(bench: 
     assert reply.steps[0].result == {"id": "ch-1", "amends_left_out": 3_000_000 + len('{"id": "ch-1", "receipt": ""}')}
 
 
-@pytest.mark.xfail(reason="a run's steps carry every result whole into its own, past what a history takes", strict=True)
 async def test_many_large_results_do_not_wedge_the_run(bench: ToolBench, desk: Desk):
     bench.on("get_order").returns({"id": "1", "text": "x" * 250_000})
     turn = "; ".join(["get_order(order_id=4411)"] * 9)

@@ -1,6 +1,6 @@
 """Results are cut before Temporal sees them, and an undo keeps what it needs (SPEC 13.3)."""
 
-from amends.activities.size import LARGEST_RESULT, fit
+from amends.contract.sizes import LARGEST_RESULT, fit
 
 BODY = "x" * (LARGEST_RESULT + 1)
 

@@ -9,31 +9,34 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-__all__ = ["LARGEST_RESULT", "fit"]
+__all__ = ["ALL_RESULTS", "LARGEST_RESULT", "fit", "json_bytes"]
 
 LARGEST_RESULT = 256 * 1024
-"""The most bytes of JSON a result may have in a history."""
+"""The most bytes of JSON one result may have in a history."""
+ALL_RESULTS = 768 * 1024
+"""The most bytes of JSON the results of one run may have together in what the run shows and returns."""
 
 
-def fit(result: JsonValue, keep: Sequence[str]) -> JsonValue:
+def fit(result: JsonValue, keep: Sequence[str], largest: int = LARGEST_RESULT) -> JsonValue:
     """Return ``result``, or, when it is too large, only the fields at the dotted paths ``keep``.
 
     The cut result says how large the whole was, in bytes, under ``amends_left_out``. A field that is itself too large
     is left out as well.
     """
-    size = _size(result)
-    if size <= LARGEST_RESULT:
+    size = json_bytes(result)
+    if size <= largest:
         return result
     cut: dict[str, JsonValue] = {}
     for path in keep:
         value = _at(result, path.split("."))
-        if value is not None and _size(value) <= LARGEST_RESULT // (len(keep) + 1):
+        if value is not None and json_bytes(value) <= largest // (len(keep) + 1):
             _put(cut, path.split("."), value)
     cut["amends_left_out"] = size
     return cut
 
 
-def _size(value: JsonValue) -> int:
+def json_bytes(value: JsonValue) -> int:
+    """Return how many bytes a value has as JSON in UTF-8."""
     return len(json.dumps(value, ensure_ascii=False).encode())
 
 
