@@ -150,7 +150,7 @@ class Progress:
         The search attribute costs a history event and, on a paid service, an action. It is left out where a run goes
         on after an answer: such a run stays listed as waiting until it waits again or leaves that round, so a list may
         show a run that does not need a person just now, and never hides one that does. See
-        docs/decisions/0004-state-attribute.md.
+        docs/decisions/0005-state-attribute.md.
         """
         self._state = state
         if self.given.attributes and state != self._listed and not (state == "running" and self._listed == "waiting"):
