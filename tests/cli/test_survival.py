@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 
 import pytest
 
@@ -40,6 +41,11 @@ def test_a_served_run_is_answered_by_the_temporal_command_and_reads_well_there(s
     waiting = json.loads(shown.stdout)
     run, address = waiting["temporal"]["workflow_id"], waiting["temporal"]["address"]
     for question in ("q1", "q2"):
+        # An answer to a question that is not asked yet changes nothing.
+        while [each["id"] for each in json.loads(shop.amends("show", "u-18", "--json").stdout)["waiting"]] != [
+            question
+        ]:
+            time.sleep(0.05)
         answer = json.dumps({"question_id": question, "answer": "approve", "by": "ana"})
         shop.temporal(address, "workflow", "signal", "-w", run, "--name", "answer", "--input", answer)
     result = shop.temporal(address, "workflow", "result", "-w", run, "--output", "json")

@@ -67,7 +67,7 @@ async def test_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
     asked.on("get_order").returns(False)
     async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
         reply = await desk.order(CHARGE_THEN_STOCK, "approve")
-    assert time.monotonic() - begun[0] > 1.5, "half a second of limit and one of grace"
+    assert time.monotonic() - begun[0] > 0.5, "the limit of the call, and some grace"
     assert asked.names[-1] == "restore_crm"
     assert reply.text == (
         "This run stopped: charge_card did not happen, said get_order. "
