@@ -1,8 +1,8 @@
 """Every recorded history replays on this release, everything it did compared; and every recorded scenario has one.
 
-They are kept for as long as runs of their version may be open. ``pytest tests/scenarios -m recorded --record-histories``
-writes them. Once 0.1 is released its files are not written again; a
-change of the workflows that would change one of them is a patch beside the old way, never a new recording.
+They are kept for as long as runs of their version may be open, and written by
+``pytest tests/scenarios -m recorded --record-histories``. Once 0.1 is released its files are not written again: a change
+of the workflows that would change one of them is a patch beside the old way, never a new recording.
 """
 
 import ast

@@ -1,13 +1,19 @@
 """A session: its turns, one at a time, and what it remembers of them (SPEC 7.1 to 7.3)."""
 
 import asyncio
+import datetime as dt
+from collections.abc import Sequence
 
 import pytest
 from amends import Conflict
 from amends.contract.names import LANGUAGE_UPDATE, session_workflow_id
+from amends.contract.reading import Language, Reading, Unread
+from amends.contract.tool import ToolContract
 from amends.testing.bench import ToolBench
-from amends.testing.desk import Desk
-from amends.tests.scenarios.stage import ORDER, run_of, settled
+from amends.testing.desk import Desk, open_desk
+from amends.testing.plain import compile_plain_selector
+from amends.tests.scenarios.stage import ORDER, make_bench, run_of, settled
+from temporalio.client import Client
 
 NOTE = "add_note(order_id=4411, text=x)"
 LOOK = "get_order(order_id=4411)"
@@ -148,3 +154,28 @@ async def test_a_session_goes_on_under_the_load_of_many_turns_at_once(bench: Too
     numbers = [step.number for reply in replies for step in reply.steps]
     assert sorted(numbers) == list(range(1, 9))
     assert len((await settled(desk)).runs) == 8
+
+
+class BrokenSelector:
+    """A selector with a fault: it raises at every turn but the plain ones."""
+
+    lexicon = "broken"
+
+    def __init__(self, language: Language, tools: Sequence[ToolContract], vocabulary: object) -> None:
+        self.language = language
+        self._plain = compile_plain_selector(language, tools, vocabulary)
+
+    def read(self, turn: str, today: dt.date | None = None) -> Reading | Unread:
+        if turn == "break":
+            raise ZeroDivisionError("a fault of the selector")
+        return self._plain.read(turn, today)
+
+
+@pytest.mark.xfail(reason="reading a turn is tried again for ever, and holds the whole session up", strict=True)
+async def test_a_selector_that_breaks_at_a_turn_holds_nobody_up(client: Client, task_queue: str):
+    bench = make_bench(compile_selector=BrokenSelector)
+    async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
+        async with asyncio.timeout(2):
+            with pytest.raises(Exception, match="fail|fault"):
+                await desk.chat("break", user=desk.user)
+        assert (await desk.order(LOOK)).state == "done"
