@@ -176,6 +176,6 @@ async def test_a_selector_that_breaks_at_a_turn_holds_nobody_up(client: Client, 
     bench = make_bench(compile_selector=BrokenSelector)
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         async with asyncio.timeout(2):
-            with pytest.raises(Exception, match="fail|fault"):
+            with pytest.raises(Exception, match=r"fail|fault"):
                 await desk.chat("break", user=desk.user)
         assert (await desk.order(LOOK)).state == "done"
