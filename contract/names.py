@@ -8,6 +8,7 @@ __all__ = [
     "ANSWER_SIGNAL",
     "ANSWER_UPDATE",
     "CAPS_WORKFLOW",
+    "FOLD_RECORD_ACTIVITY",
     "LANGUAGE_UPDATE",
     "LATE_SIGNAL",
     "READ_TURN_ACTIVITY",
@@ -58,6 +59,7 @@ VIEW_QUERY = "view"
 """To a session or a run: what it is doing."""
 
 READ_TURN_ACTIVITY = "amends.read_turn"
+FOLD_RECORD_ACTIVITY = "amends.fold_record"
 RESERVE_ACTIVITY = "amends.reserve"
 SETTLE_ACTIVITY = "amends.settle"
 """Tool names have no dot, so no tool can take one of these names."""

@@ -159,6 +159,14 @@ class Record:
         values = _values_key(arguments, names)
         return values is not None and self._same.get(asked, {}).get(values, 0) > 0
 
+    def keeps_values(self, tool: str, names: tuple[str, ...]) -> bool:
+        """Whether the values of these arguments are kept from the tool's first call on."""
+        return _values_question(tool, names) in self._keeps
+
+    def keeps_total(self, tool: str, argument: str) -> bool:
+        """Whether the total of this argument is kept from the tool's first call on."""
+        return _total_question(tool, argument) in self._keeps
+
     def was_sent(self, tool: str) -> bool:
         """Whether a call of ``tool`` was ever sent, whatever became of it."""
         return tool in self._sent

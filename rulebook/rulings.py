@@ -6,7 +6,7 @@ is fixed wherever it does not depend on the call, so that such hits are made onc
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ..contract.canonical import decimal_text
 from ..contract.decision import Call, Hit, Verdict
@@ -15,7 +15,7 @@ from .conditions import Test, test_of
 from .effects import After, AtMost, Confirm, ConfirmAfter, Never, NotAfter, Requires, Rule, Unconfirmed
 
 if TYPE_CHECKING:
-    from .record import Record
+    from .record import Record, Window
 
 __all__ = ["Ruling", "ruling_of", "waiver_of"]
 
@@ -23,6 +23,7 @@ Facts: TypeAlias = Mapping[str, object]
 Reserved: TypeAlias = Mapping[str, bool]
 Ruling: TypeAlias = Callable[[Call, Facts, "Record", Reserved], Hit | None]
 
+_SHARED = ("user_day", "all_day")
 _PERIOD_WORDS = {
     "run": "run",
     "session": "session",
@@ -106,6 +107,8 @@ def _after(rule: After) -> Ruling:
 
     def after(call: Call, _facts: Facts, record: "Record", _reserved: Reserved) -> Hit | None:
         for tool in tools:
+            if same and not record.keeps_values(tool, same):
+                return _unknown(rule, _not_kept(tool, _list(same)))
             if not ran(tool, call, record):
                 missing = [each for each in tools if not ran(each, call, record)]
                 return _hit(rule, "refuse", f"{call.tool} comes after {_list(missing)}{suffix}")
@@ -123,34 +126,75 @@ def _once_sent(rule: Rule, tools: Sequence[str], effect: Verdict, why: str) -> R
 
 
 def _at_most(rule: AtMost) -> Ruling:
+    if rule.per in _SHARED:
+        return _shared_cap(rule)
     argument, calls, limit, period = rule.total, rule.calls, rule.limit, _PERIOD_WORDS[rule.per]
+    window = cast("Window", rule.per)
 
-    def at_most(call: Call, _facts: Facts, record: "Record", reserved: Reserved) -> Hit | None:
-        amount: Decimal | None = None
-        if argument is not None:
-            amount = exact_number(call.arguments.get(argument))
-            if amount is None or amount < 0:
-                return _hit(rule, "refuse", f"{argument} of {call.tool} has no amount that can be added up")
-        if rule.per == "user_day" or rule.per == "all_day":  # noqa: PLR1714 - the form that narrows the type
-            full = f"the cap of {call.tool} per {period} has no room left, or could not be asked"
-            return None if reserved.get(rule.id) is True else _hit(rule, "refuse", full)
+    def at_most(call: Call, _facts: Facts, record: "Record", _reserved: Reserved) -> Hit | None:
         if calls is not None:
-            before = record.calls(call.tool, rule.per, run=call.run, day=call.day)
+            before = record.calls(call.tool, window, run=call.run, day=call.day)
             if before is None:
-                return _hit(rule, "refuse", f"the record no longer counts the calls of {call.day}")
+                return _unknown(rule, f"the record no longer counts the calls of {call.day}")
             if before >= calls:
                 return _hit(rule, "refuse", f"at most {calls} of {call.tool} per {period}, {before} so far")
-        if argument is not None and amount is not None and limit is not None:
-            total = record.total(call.tool, argument, rule.per, run=call.run, day=call.day)
-            if total is None:
-                return _hit(rule, "refuse", f"the record cannot tell the total {argument} of {call.tool} per {period}")
-            reached = exact_sum(total, amount)
-            if reached > limit:
-                sums = f"would reach {decimal_text(reached)}, and {decimal_text(limit)} is the most per {period}"
-                return _hit(rule, "refuse", f"{argument} of {call.tool} {sums}")
-        return None
+        if argument is None or limit is None:
+            return None
+        amount = _amount(call, argument)
+        if amount is None:
+            return _unknown(rule, _no_amount(call, argument))
+        total = record.total(call.tool, argument, window, run=call.run, day=call.day)
+        if total is None:
+            return _unknown(rule, _why_no_total(record, call.tool, argument, period))
+        reached = exact_sum(total, amount)
+        if reached <= limit:
+            return None
+        sums = f"would reach {decimal_text(reached)}, and {decimal_text(limit)} is the most per {period}"
+        return _hit(rule, "refuse", f"{argument} of {call.tool} {sums}")
 
     return at_most
+
+
+def _shared_cap(rule: AtMost) -> Ruling:
+    argument, period = rule.total, _PERIOD_WORDS[rule.per]
+
+    def shared_cap(call: Call, _facts: Facts, _record: "Record", reserved: Reserved) -> Hit | None:
+        if argument is not None and _amount(call, argument) is None:
+            return _unknown(rule, _no_amount(call, argument))
+        answer = reserved.get(rule.id)
+        if answer is None:
+            return _unknown(rule, f"nobody could say whether the cap of {call.tool} per {period} has room left")
+        return None if answer else _hit(rule, "refuse", f"the cap of {call.tool} per {period} has no room left")
+
+    return shared_cap
+
+
+def _amount(call: Call, argument: str) -> Decimal | None:
+    """The amount a call adds to a total; None for one that cannot be added up, a negative one included."""
+    amount = exact_number(call.arguments.get(argument))
+    return None if amount is None or amount < 0 else amount
+
+
+def _no_amount(call: Call, argument: str) -> str:
+    return f"{argument} of {call.tool} has no amount that can be added up"
+
+
+def _why_no_total(record: "Record", tool: str, argument: str, period: str) -> str:
+    if not record.keeps_total(tool, argument):
+        return _not_kept(tool, argument)
+    return f"the total {argument} of {tool} per {period} is unknown: an earlier call had no amount, or the day is past"
+
+
+def _not_kept(tool: str, what: str) -> str:
+    return (
+        f"nobody kept the {what} of the calls of {tool} so far: this rule is newer, and not all of their runs can be "
+        "read any more. Take the rule back, or terminate the session's workflow: the next turn begins a new session"
+    )
+
+
+def _unknown(rule: Rule, why: str) -> Hit:
+    """A refusal because something cannot be known, which the rule's own words would not say."""
+    return Hit(rule=rule.id, effect="refuse", why=why, origin=rule.origin)
 
 
 def _list(names: Sequence[str]) -> str:

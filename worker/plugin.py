@@ -20,6 +20,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from ..activities.call import tool_activity
 from ..activities.caps import reserve_room, settle_room
+from ..activities.fold import fold_record
 from ..activities.read import reading_activity
 from ..contract.errors import AmendsError
 from ..tools.loader import LoadedAgent
@@ -61,6 +62,7 @@ class AmendsPlugin(SimplePlugin):
             activities=[
                 *(tool_activity(tool, self._threads) for tool in tools.values()),
                 reading_activity({agent.name: agent for agent in agents}),
+                fold_record,
                 reserve_room,
                 settle_room,
             ],

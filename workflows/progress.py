@@ -1,6 +1,6 @@
 """What a run knows of itself, and shows: its steps, its state, its questions (SPEC 4.7, 12.4)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
@@ -9,30 +9,18 @@ from temporalio.common import SearchAttributeKey
 
 from ..contract.names import STATE_ATTRIBUTE, run_id
 from ..contract.outcome import LateOutcome, Outcome
-from ..contract.record import CallEvent, CallOutcome
 from ..contract.run import RunInput, RunState, RunView, Step, StepState
 from ..contract.sizes import ALL_RESULTS, fit, json_bytes
 from ..contract.tool import ToolContract, result_paths
 from ..contract.wording import call_text, words
 from ..rulebook.record import Record, RecordState
 from ..rulebook.rules import Rulebook
+from ..rulebook.step_events import call_event, call_events
 from .questions import Questions
 
 __all__ = ["Progress", "call_event", "call_events"]
 
 _STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
-
-_OUTCOMES: dict[StepState, CallOutcome] = {
-    "proposed": "in_flight",
-    "approved": "in_flight",
-    "sent": "in_flight",
-    "refused": "refused",
-    "declined": "declined",
-    "failed": "failed",
-    "did not happen": "failed",
-    "in doubt": "unknown",
-}
-"""What the record says of a call in each state of its step; in every other state the call ran."""
 
 
 class Progress:
@@ -232,32 +220,3 @@ class Progress:
         if self.text:
             lines.append(f"\n{self.text}")
         return "\n".join(lines)
-
-
-def call_events(step: Step, run: str) -> Iterator[CallEvent]:
-    """Yield the lines that order rules and caps see of a step: its call, and its undo once that was sent."""
-    yield call_event(step, run)
-    if step.undo is not None and step.undo.tries:
-        yield CallEvent(
-            step=step.number,
-            run=run,
-            day=step.day,
-            tool=step.undo.tool,
-            arguments=step.undo.arguments,
-            outcome="ran" if step.state == "undone" else "unknown",
-            undoes=step.number,
-        )
-
-
-def call_event(step: Step, run: str) -> CallEvent:
-    """Return the line that order rules and caps see of a step. An undone call stays in the record (SPEC 3.6)."""
-    return CallEvent(
-        step=step.number,
-        run=run,
-        day=step.day,
-        tool=step.tool,
-        arguments=step.arguments,
-        outcome=_OUTCOMES.get(step.state, "ran"),
-        undone=step.state in ("undone", "undone by hand"),
-        result=step.result,
-    )

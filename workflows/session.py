@@ -30,6 +30,7 @@ with workflow.unsafe.imports_passed_through():
         run_id,
     )
     from ..contract.reading import Language
+    from ..contract.record import CallEvent
     from ..contract.run import RunInput, RunView
     from ..contract.session import (
         LONGEST_TURN,
@@ -45,6 +46,7 @@ with workflow.unsafe.imports_passed_through():
     from ..rulebook.record import Record, RecordState
     from ..rulebook.rules import Rulebook
     from .cancellation import Cancellation
+    from .folding import fold_anew
     from .progress import call_events
     from .reading import read_turn
 
@@ -119,9 +121,9 @@ class SessionWorkflow:
                 *self._messages(turn.text, plan.text, ""),
             )
             return Submitted(status="unread", text=plan.text, unread=plan.unread, language=plan.language)
+        self._record = await self._record_as(plan)
         run = run_id(self._state.session, self._state.next_run)
         self._open, self._open_turn, self._open_run = plan, turn, run
-        self._record = self._record_as(plan)
         given = self._run_input(turn, plan)
         # Numbers are used up before anything is started: a run that cannot be started never lends its own to another.
         self._state = self._state.model_copy(
@@ -201,8 +203,26 @@ class SessionWorkflow:
         """Note a run that was terminated, or failed by a fault of the engine: it has not undone what it did."""
         text = words(self._open.language if self._open else "en").ended_outside()
         turn = self._open_turn.text if self._open_turn else ""
+        self._note_unfinished()
         line = RecordLine(run=self._open_run, turn=turn, state="left", at=workflow.now(), text=text)
         self._keep(line, *self._messages(turn, text, self._open_run))
+
+    def _note_unfinished(self) -> None:
+        """Count each call of such a run as one whose outcome nobody knows: caps and orders take the strict side."""
+        calls = self._open.calls if self._open else ()
+        record = self._record or Record(None)
+        for number, call in enumerate(calls, self._state.next_step - len(calls)):
+            record.note(
+                CallEvent(
+                    step=number,
+                    run=self._open_run,
+                    day=workflow.now().date().isoformat(),
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    outcome="unknown",
+                )
+            )
+        self._state = self._state.model_copy(update={"tally": record.state().model_dump(mode="json")})
 
     # What is kept
 
@@ -219,10 +239,18 @@ class SessionWorkflow:
             kept = [*self._state.requests.items(), (turn.request_id, submitted)][-REQUESTS_KEPT:]
             self._state = self._state.model_copy(update={"requests": dict(kept)})
 
-    def _record_as(self, plan: Plan) -> Record:
-        """Return the record so far, folded for what the plan's rulebook asks of it."""
+    async def _record_as(self, plan: Plan) -> Record:
+        """Return the record so far, for what the plan's rulebook asks; folded anew where that is a new question."""
+        rulebook = Rulebook.model_validate(plan.rulebook)
         known = RecordState.model_validate(self._state.tally) if self._state.tally else None
-        return Record(known, rulebook=Rulebook.model_validate(plan.rulebook))
+        record = Record(known, rulebook=rulebook)
+        if not record.lacks:
+            return record
+        folded = await fold_anew([line.run for line in self._state.record if line.run], plan.rulebook)
+        if folded is None:
+            return record
+        self._state = self._state.model_copy(update={"tally": folded})
+        return Record(RecordState.model_validate(folded), rulebook=rulebook)
 
     @workflow.update(name=LANGUAGE_UPDATE, description="The language turns are read in when a request names none.")
     def set_language(self, language: Language | None) -> Language | None:

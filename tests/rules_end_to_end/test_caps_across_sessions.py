@@ -27,7 +27,8 @@ rules:
   - {id: user-total, action: charge_card, at_most: {total: amount, limit: 100, per: user_day}}
   - {id: all-calls, action: charge_card, at_most: {calls: 2, per: all_day}}
 """
-FULL = "the cap of charge_card per day over all users has no room left, or could not be asked"
+FULL = "the cap of charge_card per day over all users has no room left"
+UNASKED = "nobody could say whether the cap of charge_card per day over all users has room left"
 
 
 def charge(amount: str, order: str = "4411") -> str:
@@ -153,7 +154,7 @@ async def test_a_ledger_that_cannot_be_asked_refuses(client, ruled, task_queue, 
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         monkeypatch.setattr(caps, "RESERVE_UPDATE", "nobody-answers-to-this")
         reply = await desk.order(charge("1.00"))
-    assert reply.text == f"This run stopped: charge_card was refused (two-a-day: {FULL})."
+    assert reply.text == f"This run stopped: charge_card was refused (two-a-day: {UNASKED})."
     assert bench.calls == []
 
 
