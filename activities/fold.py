@@ -40,10 +40,11 @@ async def _view(client: Client, run: str) -> RunView | None:
     try:
         description = await handle.describe()
         if description.status == WorkflowExecutionStatus.COMPLETED:
-            return await handle.result()
-        view: RunView = await handle.query(VIEW_QUERY, result_type=RunView)
+            ended: RunView = await handle.result()
+            return ended
+        cut_short: RunView = await handle.query(VIEW_QUERY, result_type=RunView)
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND:
             return None
         raise
-    return view
+    return cut_short

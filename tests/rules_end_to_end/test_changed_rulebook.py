@@ -1,4 +1,4 @@
-"""A rule file that changes: a run keeps the rules it began with, and the next one asks the new rules of the whole past."""
+"""A rule file that changes: a run keeps its rules, and the next one asks the new rules of the whole past."""
 
 import pytest
 from amends.activities import fold
@@ -11,6 +11,10 @@ NEVER = "rules: [{id: closed, action: [charge_card, update_crm], never: true, sa
 HUNDRED = "rules: [{id: hundred, action: charge_card, at_most: {total: amount, limit: 100}}]\n"
 SAME_ORDER = "rules: [{id: paid, action: send_receipt, after: [charge_card], same: [order_id]}]\n"
 USER = "ana"
+TOO_NEW = (
+    "of the calls of charge_card so far: this rule is newer, and not all of their runs can be read any more. "
+    "Take the rule back, or terminate the session's workflow: the next turn begins a new session"
+)
 
 
 def charge(amount: str, order: str = "4411") -> str:
@@ -60,14 +64,14 @@ async def test_a_new_order_rule_knows_which_orders_were_charged(client, ruled, t
 
 
 @pytest.mark.parametrize(
-    ("rules", "turn", "tool", "what"),
+    ("rules", "turn", "refused"),
     [
-        (HUNDRED, charge("1.00"), "charge_card (hundred", "amount"),
-        (SAME_ORDER, "send_receipt(order_id=4411)", "send_receipt (paid", "order_id"),
+        (HUNDRED, charge("1.00"), "charge_card was refused (hundred: nobody kept the amount"),
+        (SAME_ORDER, "send_receipt(order_id=4411)", "send_receipt was refused (paid: nobody kept the order_id"),
     ],
 )
-async def test_where_a_past_run_is_gone_the_refusal_says_so_and_the_way_out(
-    client, ruled, task_queue, monkeypatch, rules, turn, tool, what
+async def test_where_a_past_run_is_gone_the_refusal_says_so_and_the_way_out(  # noqa: PLR0917 - fixtures
+    client, ruled, task_queue, monkeypatch, rules, turn, refused
 ):
     async with open_desk(client, ruled(NO_RULES).agent, task_queue=task_queue) as desk:
         await desk.order(charge("20.00"), user=USER)
@@ -75,13 +79,7 @@ async def test_where_a_past_run_is_gone_the_refusal_says_so_and_the_way_out(
     look = fold._view
     monkeypatch.setattr(fold, "_view", lambda client, run: look(client, f"gone:{run}"))
     async with open_desk(client, ruled(rules).agent, task_queue=task_queue) as desk:
-        refused = await desk.order(turn, user=USER)
-        name, rule = tool.split(" (")
-        assert refused.text == (
-            f"This run stopped: {name} was refused ({rule}: nobody kept the {what} of the calls of charge_card so far: "
-            "this rule is newer, and not all of their runs can be read any more. Take the rule back, or terminate the "
-            "session's workflow: the next turn begins a new session)."
-        )
+        assert (await desk.order(turn, user=USER)).text == f"This run stopped: {refused} {TOO_NEW})."
         await client.get_workflow_handle(session_workflow_id(desk.name, USER)).terminate("as the refusal says")
         await desk.order(charge("1.00"), user=USER)
         assert (await desk.order(turn, user=USER)).state == "done"

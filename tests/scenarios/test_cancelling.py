@@ -229,7 +229,6 @@ async def test_a_terminated_run_is_noted_and_told_as_what_it_is(bench: ToolBench
     assert (await desk.order("get_order(order_id=4411)")).state == "done"
 
 
-@pytest.mark.xfail(reason="the calls of a terminated run are not folded into the record (SPEC 3.6)", strict=True)
 async def test_rules_see_what_a_terminated_run_did(client: Client, task_queue: str):
     charged = NotAfter(id="charged", actions=("update_crm",), tools=("charge_card",), say="the card was charged")
     bench = make_bench(charged)
