@@ -27,6 +27,6 @@ def reading_activity(agents: Mapping[str, LoadedAgent]) -> Callable[[ReadRequest
                 type="no_such_agent",
                 non_retryable=True,
             )
-        return plan_turn(agent, request.text, request.language)
+        return plan_turn(agent, request.text, request.language, request.lacking)
 
     return read_turn

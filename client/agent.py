@@ -162,6 +162,8 @@ class AsyncAgent:
         submitted = await self._submit(user, request)
         if submitted.status == "busy":
             submitted = await self._submit_once_settled(user, request, submitted.run)
+        if submitted.status == "lacking":
+            return Reply(text=submitted.text, state="reading", unread=submitted.unread)
         if submitted.status == "unread":
             return Reply(text=submitted.text, state="refused", unread=submitted.unread)
         return Reply.of_run(await self._attend(user, submitted.run, asks=submitted.asks))

@@ -13,6 +13,7 @@ from .tool import ToolContract
 
 __all__ = [
     "LONGEST_TURN",
+    "Lacking",
     "Message",
     "Plan",
     "ReadRequest",
@@ -46,14 +47,24 @@ class Turn(Wire):
     attributes: bool = False
 
 
+class Lacking(Wire):
+    """A turn that lacks one value, and the value that was asked for (SPEC 2.4)."""
+
+    turn: str
+    tool: str
+    parameter: str
+    language: Language
+
+
 class Submitted(Wire):
     """What became of a turn.
 
     ``started``: ``run`` runs; ``asks`` says whether a person will be asked. ``unread``: ``text`` says why and what to
-    say instead. ``busy``: ``run`` is still open, and nothing was done.
+    say instead. ``lacking``: ``text`` asks for the one value that is missing. ``busy``: ``run`` is still open, and
+    nothing was done.
     """
 
-    status: Literal["started", "unread", "busy"]
+    status: Literal["started", "unread", "lacking", "busy"]
     run: str = ""
     asks: bool = False
     text: str = ""
@@ -62,11 +73,15 @@ class Submitted(Wire):
 
 
 class ReadRequest(Wire):
-    """What the reading activity is given. ``language`` is None when neither the turn nor the session names one."""
+    """What the reading activity is given. ``language`` is None when neither the turn nor the session names one.
+
+    ``lacking`` is the turn whose missing value was asked for last: the text is first taken for that value.
+    """
 
     agent: str
     text: str
     language: Language | None = None
+    lacking: Lacking | None = None
 
 
 class Plan(Wire):
@@ -74,12 +89,15 @@ class Plan(Wire):
 
     ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
     they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with: those of
-    the language file, the vocabulary and the tools; empty when unread.
+    the language file, the vocabulary and the tools; empty when unread. ``lacking`` is set when ``text`` asks for the one
+    value that is missing. ``said`` is what the calls were read from: the turn, with an answer to such a question.
     """
 
     language: Language
     calls: tuple[PlannedCall, ...] = ()
     unread: Unread | None = None
+    lacking: Lacking | None = None
+    said: str = ""
     text: str = ""
     tools: Mapping[str, ToolContract] = {}
     rulebook: Mapping[str, JsonValue] = {}
@@ -125,6 +143,7 @@ class SessionState(Wire):
     tally: Mapping[str, JsonValue] | None = None
     memory: tuple[Message, ...] = ()
     requests: Mapping[str, Submitted] = {}
+    lacking: Lacking | None = None
     condemned: tuple[str, ...] = ()
 
     @property

@@ -3,7 +3,7 @@
 from . import wording_unread_en, wording_unread_pt_br
 from .reading import Language, Unread
 
-__all__ = ["unread_sentence"]
+__all__ = ["unread_sentence", "value_question"]
 
 
 def unread_sentence(unread: Unread, language: Language | None = None) -> str:
@@ -16,3 +16,11 @@ def unread_sentence(unread: Unread, language: Language | None = None) -> str:
     if (language or unread.language) == "pt-BR":
         return wording_unread_pt_br.unread_sentence(unread)
     return wording_unread_en.unread_sentence(unread)
+
+
+def value_question(tool: str, parameter: str, language: Language) -> str:
+    """Return the question for the one value that a turn lacks (SPEC 2.4)."""
+    name = parameter.replace("_", " ")
+    if language == "pt-BR":
+        return wording_unread_pt_br.value_question(tool, name)
+    return wording_unread_en.value_question(tool, name)

@@ -100,3 +100,8 @@ SENTENCES: Mapping[UnreadCode, Callable[[Unread], str]] = {
 
 def _language(code: str) -> str:
     return {"pt-BR": "Brazilian Portuguese", "en": "English"}.get(code, "another language")
+
+
+def value_question(tool: str, name: str) -> str:
+    """Return the question for the one value that a turn lacks."""
+    return f"{tool} needs the {name}. Say just that, or say something else."

@@ -103,3 +103,8 @@ SENTENCES: Mapping[UnreadCode, Callable[[Unread], str]] = {
 
 def _language(code: str) -> str:
     return {"pt-BR": "português do Brasil", "en": "inglês"}.get(code, "outra língua")
+
+
+def value_question(tool: str, name: str) -> str:
+    """Return the question for the one value that a turn lacks."""
+    return f"{tool} precisa de: {name}. Diga só isso, ou diga outra coisa."

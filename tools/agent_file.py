@@ -26,7 +26,6 @@ _NOT_YET: Final[Mapping[str, str]] = {
     "openapi": "this release cannot load the tools of an OpenAPI document; wrap each in a function of a module",
     "ask": "this release cannot hand a turn to a model, so it cannot ask for that either; write refuse",
     "model": "this release cannot hand a turn to a model; write refuse",
-    "clarify": "this release cannot ask for a missing value; take it away, and a turn that lacks one is asked again",
 }
 
 
@@ -206,8 +205,6 @@ def _not_yet(words: _FileWords, places: Places) -> Iterator[FileMistake]:
             yield FileMistake(
                 f"on_unread: {agent.on_unread}: {_NOT_YET[agent.on_unread]}", places.of((*at, "on_unread"))
             )
-        if agent.clarify:
-            yield FileMistake(f"clarify: {_NOT_YET['clarify']}", places.of((*at, "clarify")))
 
 
 def _read_tools(

@@ -38,6 +38,7 @@ class LoadedAgent:
         facts: what the host says of this deployment, such as ``{"card_on_file": True}``.
         atomic: whether a failed run is undone.
         on_unread: what becomes of a turn that was not read.
+        clarify: whether the one value that a turn lacks is asked for.
         language: the language its turns are read in when neither the request nor the session names one.
         vocabularies: its own words, by language.
     """
@@ -50,6 +51,7 @@ class LoadedAgent:
     facts: Mapping[str, JsonValue]
     atomic: bool
     on_unread: Literal["refuse", "ask", "model"]
+    clarify: bool
     language: Language
     vocabularies: Mapping[Language, VocabularyFile]
     compile_selector: CompileSelector = own_selector
@@ -135,6 +137,7 @@ class LoadedFile:
             facts={fact: wire_argument(value) for fact, value in (context or {}).items()},
             atomic=self.written.atomic,
             on_unread=words.on_unread,
+            clarify=words.clarify,
             language=words.language or self.written.language or _spoken(self.vocabularies),
             vocabularies=self.vocabularies,
             compile_selector=compile_selector,

@@ -4,25 +4,41 @@ Pure for one loaded agent: the same turn gives the same plan, and nothing is cal
 """
 
 from ..contract.errors import BadArguments
-from ..contract.reading import Language, ReadCall, Unread
+from ..contract.reading import Language, ReadCall, Reading, Unread
 from ..contract.run import PlannedCall
-from ..contract.session import Plan
+from ..contract.session import Lacking, Plan
 from ..contract.tool import ToolContract
-from ..contract.wording_unread import unread_sentence
+from ..contract.wording_unread import unread_sentence, value_question
 from .loader import LoadedAgent
+from .turns import Clarifying
 
 __all__ = ["plan_turn"]
 
 
-def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -> Plan:
+def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None, lacking: Lacking | None = None) -> Plan:
     """Return the plan of a turn, or a plan that says why the turn stays unread.
 
-    ``language`` None leaves the choice to the agent, and then to English (SPEC 2.2).
+    ``language`` None leaves the choice to the agent, and then to English (SPEC 2.2). ``lacking`` is a turn whose
+    missing value was asked for: if ``text`` is that value and nothing else, that turn is read with it; otherwise
+    ``text`` is a turn of its own (SPEC 2.4).
     """
+    if lacking is not None:
+        completed = _completed(agent, text, lacking)
+        if completed is not None:
+            return _plan(agent, completed, lacking.language, said=f"{lacking.turn} / {text}")
     chosen = language or agent.language
     reading = agent.selector(chosen).read(text)
-    if isinstance(reading, Unread):
-        return _unread(agent, reading, chosen)
+    if isinstance(reading, Reading):
+        return _plan(agent, reading, chosen, said=text)
+    plan = _unread(agent, reading, chosen)
+    lacking = _lacking(agent, reading, text, chosen)
+    if lacking is None:
+        return plan
+    question = value_question(lacking.tool, lacking.parameter, chosen)
+    return plan.model_copy(update={"lacking": lacking, "text": question})
+
+
+def _plan(agent: LoadedAgent, reading: Reading, chosen: Language, *, said: str) -> Plan:
     calls: list[PlannedCall] = []
     for call in reading.calls:
         try:
@@ -39,7 +55,27 @@ def plan_turn(agent: LoadedAgent, text: str, language: Language | None = None) -
         asks=any(agent.tools[call.tool].contract.writes for call in calls),
         digest=agent.digest,
         lexicon=reading.lexicon,
+        said=said,
     )
+
+
+def _lacking(agent: LoadedAgent, unread: Unread, text: str, language: Language) -> Lacking | None:
+    """Return the one value to ask for, if the agent asks and exactly one is missing."""
+    if not agent.clarify or unread.code != "missing_argument" or len(unread.missing) != 1:
+        return None
+    tool, _, parameter = unread.missing[0].partition(".")
+    return Lacking(turn=text, tool=tool, parameter=parameter, language=language) if parameter else None
+
+
+def _completed(agent: LoadedAgent, text: str, lacking: Lacking) -> Reading | None:
+    selector = agent.selector(lacking.language)
+    if not isinstance(selector, Clarifying) or lacking.tool not in agent.tools:
+        return None
+    value = selector.read_value(lacking.tool, lacking.parameter, text)
+    if isinstance(value, Unread):
+        return None
+    completed = selector.complete(lacking.turn, lacking.tool, lacking.parameter, value)
+    return completed if isinstance(completed, Reading) else None
 
 
 def _bad_value(call: ReadCall, error: BadArguments, language: Language) -> Unread:
@@ -51,7 +87,7 @@ def _bad_value(call: ReadCall, error: BadArguments, language: Language) -> Unrea
         language=language,
         at=argument.span if argument else call.span,
         text=problem.value if problem else call.tool,
-        detail={"why": str(error)},
+        detail={"parameter": problem.argument if problem else "value", "why": str(error)},
     )
 
 

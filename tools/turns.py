@@ -2,14 +2,16 @@
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from pydantic import JsonValue
 
 from ..contract.reading import Language, Reading, Unread
 from ..contract.tool import ToolContract
 from ..selector.compiled import compile_selector
 from .vocabulary_file import VocabularyFile
 
-__all__ = ["CompileSelector", "Selector", "own_selector"]
+__all__ = ["Clarifying", "CompileSelector", "Selector", "own_selector"]
 
 
 class Selector(Protocol):
@@ -17,6 +19,19 @@ class Selector(Protocol):
 
     def read(self, turn: str, *, today: dt.date | None = None) -> Reading | Unread:
         """Read a turn completely, or say why it stays unread. ``today`` is what "today" means, if a turn may say it."""
+
+
+@runtime_checkable
+class Clarifying(Selector, Protocol):
+    """A selector that can also read the one value a turn lacks, once it was asked for (SPEC 2.4)."""
+
+    def read_value(self, tool: str, parameter: str, turn: str, *, today: dt.date | None = None) -> JsonValue | Unread:
+        """Read the answer with that one value's grammar and nothing else."""
+
+    def complete(
+        self, turn: str, tool: str, parameter: str, value: JsonValue, *, today: dt.date | None = None
+    ) -> Reading | Unread:
+        """Read the turn that lacked the value, with the value."""
 
 
 CompileSelector: TypeAlias = Callable[[Language, Sequence[ToolContract], VocabularyFile | None], Selector]

@@ -11,16 +11,16 @@ from temporalio import workflow
 
 from ..contract.names import READ_TURN_ACTIVITY
 from ..contract.reading import Language
-from ..contract.session import Plan, ReadRequest
+from ..contract.session import Lacking, Plan, ReadRequest
 
 __all__ = ["read_turn"]
 
 
-async def read_turn(agent: str, text: str, language: Language | None) -> Plan:
+async def read_turn(agent: str, text: str, language: Language | None, lacking: Lacking | None) -> Plan:
     """Return the plan of a turn, or a plan that says why the turn stays unread."""
     plan: Plan = await workflow.execute_local_activity(
         READ_TURN_ACTIVITY,
-        ReadRequest(agent=agent, text=text, language=language),
+        ReadRequest(agent=agent, text=text, language=language, lacking=lacking),
         result_type=Plan,
         start_to_close_timeout=timedelta(seconds=10),
         summary="read the turn",

@@ -10,7 +10,7 @@ because the end of a child is told to the execution that started it, and to no l
 """
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
@@ -114,13 +114,20 @@ class SessionWorkflow:
             raise ApplicationError(message, type="turn_too_long", non_retryable=True)
 
     async def _begin(self, turn: Turn) -> Submitted:
-        plan = await read_turn(self._state.agent, turn.text, turn.language or self._state.language)
+        asked = self._state.lacking
+        plan = await read_turn(self._state.agent, turn.text, turn.language or self._state.language, asked)
+        if plan.lacking != asked:
+            self._state = self._state.model_copy(update={"lacking": plan.lacking})
+        if plan.said:
+            # A value that was asked for is kept with the turn that it completes.
+            turn = turn.model_copy(update={"text": plan.said})
         if plan.unread is not None:
             self._keep(
                 RecordLine(run="", turn=turn.text, state="refused", at=workflow.now(), text=plan.text),
                 *self._messages(turn.text, plan.text, ""),
             )
-            return Submitted(status="unread", text=plan.text, unread=plan.unread, language=plan.language)
+            status: Literal["unread", "lacking"] = "lacking" if plan.lacking else "unread"
+            return Submitted(status=status, text=plan.text, unread=plan.unread, language=plan.language)
         self._record = await self._record_as(plan)
         run = run_id(self._state.session, self._state.next_run)
         self._open, self._open_turn, self._open_run = plan, turn, run

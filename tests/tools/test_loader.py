@@ -284,7 +284,7 @@ def test_every_mistake_of_a_file_is_told_at_once_with_its_line(folder):
         (GOOD + "  desk: 1\n", "not readable as YAML"),
         (GOOD.replace("refuse", "ask"), "agent.yaml:6: on_unread: ask: this release cannot hand a turn to a model"),
         (GOOD.replace("refuse", "model"), "agent.yaml:6: on_unread: model: this release cannot hand a turn"),
-        (GOOD.replace("on_unread: refuse", "clarify: true"), "agent.yaml:6: clarify: this release cannot ask"),
+        (GOOD.replace("on_unread: refuse", "clarify: perhaps"), "agent.yaml:6: agents.desk.clarify"),
         (GOOD.replace("label]", "label, label]"), "agent.yaml:5: agent desk lists the tool 'label' twice"),
         (
             GOOD.replace("label]", "lable]"),
