@@ -89,8 +89,8 @@ class Plan(Wire):
 
     ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
     they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with: those of
-    the language file, the vocabulary and the tools; empty when unread. ``lacking`` is set when ``text`` asks for the one
-    value that is missing. ``said`` is what the calls were read from: the turn, with an answer to such a question.
+    the language file, the vocabulary and the tools; empty when unread. ``lacking`` is set when ``text`` asks for the
+    one value that is missing. ``said`` is what the calls were read from: the turn, with an answer to such a question.
     """
 
     language: Language
