@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .tools.context import ToolContext as ToolContext
     from .tools.declaration import Undo as Undo
     from .tools.decorator import tool as tool
+    from .tools.loader import load_agent as load_agent
     from .worker.plugin import AmendsPlugin as AmendsPlugin
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ _HOMES = {
     "ToolContext": "tools.context",
     "Undo": "tools.declaration",
     "Unreachable": "contract.errors",
+    "load_agent": "tools.loader",
     "tool": "tools.decorator",
 }
 
@@ -60,6 +62,7 @@ __all__ = [
     "Undo",
     "Unreachable",
     "__version__",
+    "load_agent",
     "tool",
 ]
 
