@@ -30,6 +30,9 @@ def card(question: Question, *, atomic: bool) -> Iterator[Text | str]:
     yield from (_INDENT + line for line in argument_lines(question.arguments))
     if question.kind == "confirm" and not question.warnings:
         yield _INDENT + _recovery(question.undo, atomic=atomic)
+    for hit in question.rules:
+        if hit.origin.file:  # that every write is confirmed needs no saying
+            yield f"{_INDENT}Asked because of {hit.rule}: {visible(hit.why)} ({hit.origin.place})"
     yield from (styled(_INDENT, (warning, "bold yellow")) for warning in question.warnings)
     yield _INDENT + question.text
 

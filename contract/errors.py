@@ -14,6 +14,7 @@
     │   ├── NotFound         there is no such run, question or agent
     │   └── Unreachable      Temporal, or a worker that would do it, does not answer
     ├── BadArguments         a call whose arguments the tool does not take; nothing was sent
+    ├── UnknownFact          the host gives a fact that the rulebook's facts list lacks
     ├── FileMistake          one mistake in a file, with its line           (contract/mistakes.py)
     └── FileMistakes         all the mistakes that were found in one loading (contract/mistakes.py)
 
@@ -47,6 +48,7 @@ __all__ = [
     "OutcomeUnknown",
     "Refused",
     "ToolError",
+    "UnknownFact",
     "Unreachable",
     "UnreachableCode",
 ]
@@ -232,3 +234,23 @@ class BadArguments(AmendsError):
 
     def __str__(self) -> str:
         return f"{self.tool} does not take these arguments: " + "; ".join(str(problem) for problem in self.problems)
+
+
+@dataclasses.dataclass(eq=False)
+class UnknownFact(AmendsError):
+    """The host gives a fact that no rule can ask for: it is not in the rulebook's list of facts.
+
+    Attributes:
+        fact: its name.
+        known: the facts of the list.
+        near: those of them that it may be a slip of.
+    """
+
+    code = "unknown_fact"
+    fact: str
+    known: tuple[str, ...]
+    near: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"it lists {', '.join(self.known) or 'none'}"
+        return f"the context gives the fact {self.fact!r}, which the rulebook's facts list lacks; {hint}"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from .decision import Hit
 from .model import Wire
 
 __all__ = ["ANSWERS", "Answer", "AnswerWord", "Answered", "Question", "QuestionKind"]
@@ -31,6 +32,7 @@ class Question(Wire):
     ``id`` is unique within its run (``q1``, ``q2``, ...). ``position`` is the step's place in the run, from 1.
     ``arguments`` are exactly those the call will be sent with. ``digest`` binds everything shown: an answer that
     carries it is refused when the question has changed. ``undo`` names the tool that would undo the step, if any.
+    ``rules`` says why a person is asked to confirm: every rule that wants it, with its file and line.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Question(Wire):
     warnings: tuple[str, ...] = ()
     answers: tuple[AnswerWord, ...]
     undo: str | None = None
+    rules: tuple[Hit, ...] = ()
     digest: str
     asked_at: datetime
 

@@ -59,6 +59,12 @@ class Origin(Wire):
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
+    @property
+    def place(self) -> str:
+        """The same without the folders, for a sentence: ``policy.co:12``."""
+        name = self.file.replace("\\", "/").rpartition("/")[2]
+        return f"{name}:{self.line}" if self.line else name
+
 
 class Parameter(Wire):
     """One parameter of a tool, as its annotation says.

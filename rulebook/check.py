@@ -16,11 +16,12 @@ from collections.abc import Mapping
 from ..contract.decision import Call, Decision, Hit
 from ..contract.tool import ToolContract
 from .conditions import Test
+from .effects import Confirm, ConfirmAfter
 from .record import Record
 from .rules import SEMANTICS, Rulebook
 from .verdict import argument_hits, decide, refusal
 
-__all__ = ["UnknownSemantics", "check"]
+__all__ = ["UnknownSemantics", "check", "may_ask"]
 
 _NOTHING_RESERVED: Mapping[str, bool] = {}
 _WRITE_CONFIRMED = Hit(rule="writes", effect="confirm", why="a write is confirmed by a person")
@@ -68,6 +69,11 @@ def check(
     if contract.writes and rulebook.confirm_writes and not _waived(waivers, call, facts):
         hits.append(_WRITE_CONFIRMED)
     return decide(rulebook, call, hits)
+
+
+def may_ask(rulebook: Rulebook, contract: ToolContract) -> bool:
+    """Whether a person may come to be asked about a call of a tool: it writes, or a rule confirms it."""
+    return contract.writes or any(isinstance(rule, Confirm | ConfirmAfter) for rule in rulebook.of(contract.name))
 
 
 def _waived(waivers: tuple[Test, ...], call: Call, facts: Mapping[str, object]) -> bool:

@@ -22,7 +22,7 @@ from .conditions import test_of
 from .effects import AtMost
 from .rules import Rulebook
 
-__all__ = ["Ledger", "LedgerState", "SharedWants", "crosses_sessions", "wants_of"]
+__all__ = ["Ledger", "LedgerState", "SharedWants", "crosses_sessions", "hoped_room", "wants_of"]
 
 _DAYS_KEPT = 3
 _SHARED_PERIODS = ("user_day", "all_day")
@@ -68,6 +68,13 @@ def wants_of(rulebook: Rulebook, call: Call, *, facts: Mapping[str, object]) -> 
                 most = rule.limit if applies else None
                 found[rule.per].append(Want(rule=rule.id, counted=counted, amount=amount, limit=most))
     return SharedWants(tuple(found["user_day"]), tuple(found["all_day"]))
+
+
+def hoped_room(rulebook: Rulebook, call: Call) -> dict[str, bool]:
+    """Return what a ledger with room for everything would answer: what the check is given where nobody is asked."""
+    return {
+        rule.id: True for rule in rulebook.of(call.tool) if isinstance(rule, AtMost) and rule.per in _SHARED_PERIODS
+    }
 
 
 class Ledger:

@@ -9,13 +9,14 @@ from typing import Literal
 from pydantic import JsonValue
 
 from ..contract.canonical import canonical_json, sha256
-from ..contract.errors import Ambiguous, NotFound
+from ..contract.errors import Ambiguous, NotFound, UnknownFact
 from ..contract.mistakes import FileMistake, FileMistakes, nearest
 from ..contract.reading import Language
 from ..contract.tool import Origin, ToolContract
 from ..rulebook.files import load_rulebook
 from ..rulebook.rules import Rulebook
 from .agent_file import AgentFile, read_agent_file
+from .registration import say_lints
 from .registry import collect_tools
 from .tool import Tool
 from .turns import CompileSelector, Selector, own_selector
@@ -124,9 +125,11 @@ class LoadedFile:
 
         Raises:
             FileMistakes: a vocabulary that does not go with the agent's tools.
+            UnknownFact: the context gives a fact that the rulebook's facts list lacks.
             TypeError, ValueError: the context is not plain exact data.
         """
         canonical_json(context or {})
+        _check_facts(self.rulebook, context or {})
         words = self.written.agents[name]
         agent = LoadedAgent(
             name=name,
@@ -165,6 +168,7 @@ def load_agent(
         FileMistakes: everything that is wrong in the file, in the modules, the rulebook or the vocabulary it names.
         Ambiguous: the file has several agents and none was named.
         NotFound: it has no agent of that name.
+        UnknownFact: the context gives a fact that the rulebook's facts list lacks.
         TypeError, ValueError: the context is not plain exact data.
     """
     file = load_file(path)
@@ -185,7 +189,16 @@ def load_file(path: str | Path) -> LoadedFile:
     rulebook = _rulebook(file, tools, mistakes)
     if mistakes:
         raise FileMistakes(mistakes)
-    return LoadedFile(written=file, tools=tools or {}, rulebook=rulebook, vocabularies=vocabularies)
+    loaded = LoadedFile(written=file, tools=tools or {}, rulebook=rulebook, vocabularies=vocabularies)
+    say_lints(file, {name: tool.contract for name, tool in loaded.tools.items()}, rulebook)
+    return loaded
+
+
+def _check_facts(rulebook: Rulebook, context: Mapping[str, object]) -> None:
+    """Refuse a fact that no rule can ask for: a slip in its name would refuse, or ask, where nobody expects it."""
+    for fact in context if rulebook.facts is not None else ():
+        if fact not in (known := rulebook.facts or ()):
+            raise UnknownFact(fact, known, nearest(fact, known))
 
 
 def _choose(file: AgentFile, agent: str | None) -> str:

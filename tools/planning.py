@@ -9,6 +9,7 @@ from ..contract.run import PlannedCall
 from ..contract.session import Lacking, Plan
 from ..contract.tool import ToolContract
 from ..contract.wording_unread import unread_sentence, value_question
+from ..rulebook.check import may_ask
 from .loader import LoadedAgent
 from .turns import Clarifying
 
@@ -52,7 +53,7 @@ def _plan(agent: LoadedAgent, reading: Reading, chosen: Language, *, said: str) 
         tools=_pinned(agent, [call.tool for call in calls]),
         rulebook=agent.rulebook.model_dump(mode="json"),
         atomic=agent.atomic,
-        asks=any(agent.tools[call.tool].contract.writes for call in calls),
+        asks=any(may_ask(agent.rulebook, agent.tools[call.tool].contract) for call in calls),
         digest=agent.digest,
         lexicon=reading.lexicon,
         said=said,

@@ -1,8 +1,8 @@
 """A turn's plan as it can be known beforehand: calls, verdicts, questions, undos; nothing is run (SPEC 2.5).
 
-It is the same reading and the same check that a run goes through, on a session that has done nothing yet, each call
-taken to be approved and to succeed. A run may still differ: the session may have a record, facts may change, and a tool
-may fail.
+It is the same reading and the same check that a run goes through, on a session that has done nothing yet. Each call is
+taken to be approved and to succeed, and caps across sessions to have room. A run may still differ: the session may have
+a record, facts may change, and a tool may fail.
 """
 
 import unicodedata
@@ -19,6 +19,7 @@ from ..contract.session import Plan
 from ..contract.tool import ToolContract
 from ..contract.wording import IRREVERSIBLE, confirm_text
 from ..rulebook.check import check
+from ..rulebook.ledger import hoped_room
 from ..rulebook.record import Record
 from .loader import LoadedAgent
 from .planning import plan_turn
@@ -151,7 +152,8 @@ def _calls(agent: LoadedAgent, plan: Plan) -> Iterator[PreviewCall]:
 
 def _decision(agent: LoadedAgent, planned: PlannedCall, position: int, record: Record) -> Decision:
     call = Call(agent=agent.name, tool=planned.tool, arguments=planned.arguments, run=_RUN, step=position, day=_DAY)
-    return check(agent.rulebook, call, tools=agent.contracts, facts=agent.facts, record=record)
+    room = hoped_room(agent.rulebook, call)
+    return check(agent.rulebook, call, tools=agent.contracts, facts=agent.facts, record=record, reserved=room)
 
 
 def _ran(planned: PlannedCall, position: int) -> CallEvent:

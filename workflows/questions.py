@@ -11,6 +11,7 @@ from datetime import datetime
 from pydantic import JsonValue, ValidationError
 
 from ..contract.canonical import sha256
+from ..contract.decision import Hit
 from ..contract.question import ANSWERS, Answer, Answered, Question, QuestionKind
 
 __all__ = ["Questions"]
@@ -51,6 +52,7 @@ class Questions:
         bound_to: str,
         warnings: tuple[str, ...] = (),
         undo: str | None = None,
+        rules: tuple[Hit, ...] = (),
     ) -> Question:
         """Open a question. ``bound_to`` is the digest of the decision behind it: it goes into the question's own."""
         self._asked += 1
@@ -63,6 +65,7 @@ class Questions:
             "text": text,
             "warnings": warnings,
             "bound_to": bound_to,
+            "rules": [(hit.rule, hit.why, str(hit.origin)) for hit in rules],
         }
         question = Question(
             id=name,
@@ -75,6 +78,7 @@ class Questions:
             warnings=warnings,
             answers=ANSWERS[kind],
             undo=undo,
+            rules=rules,
             digest=sha256(shown),
             asked_at=at,
         )

@@ -17,7 +17,7 @@ from ..contract.decision import Call
 from ..contract.names import RESERVE_ACTIVITY, SETTLE_ACTIVITY, reserve_activity_id, settle_activity_id
 from ..contract.run import Step
 from ..rulebook.check import check
-from ..rulebook.ledger import crosses_sessions, wants_of
+from ..rulebook.ledger import crosses_sessions, hoped_room, wants_of
 from .cancellation import Cancellation
 from .progress import Progress, call_event
 
@@ -51,10 +51,9 @@ class Room:
             return
         given, progress = self._progress.given, self._progress
         wants = wants_of(progress.rulebook, call, facts=given.facts)
-        rules = [want.rule for want in (*wants.of_user, *wants.of_all)]
-        if not rules:
+        if not wants.of_user and not wants.of_all:
             return
-        hoped = dict.fromkeys(rules, True)
+        hoped = hoped_room(progress.rulebook, call)
         decision = check(
             progress.rulebook, call, tools=given.tools, facts=given.facts, record=progress.record, reserved=hoped
         )

@@ -116,7 +116,8 @@ class RunWorkflow:
     def _refused(self, step: Step, decision: Decision) -> Stop:
         self._progress.change(step, state="refused", decision=decision)
         rule = next((hit for hit in decision.hits if hit.effect == "refuse"), None)
-        said = (rule.rule, rule.why) if rule else ("no such tool", "")
+        named = ", ".join(filter(None, (rule.rule, rule.origin.place))) if rule else "no such tool"
+        said = (named, rule.why if rule else "")
         return Stop(self._progress.words.refused(step.tool, *said), refused=True)
 
     async def _confirm(self, step: Step, contract: ToolContract, decision: Decision) -> Step | Stop:
@@ -133,6 +134,7 @@ class RunWorkflow:
             at=workflow.now(),
             bound_to=decision.digest,
             undo=contract.undo.tool if contract.undo and contract.undoable else None,
+            rules=tuple(hit for hit in decision.hits if hit.effect == "confirm"),
         )
         answer = await self._answered(question)
         if answer is None:

@@ -8,6 +8,7 @@ from amends.contract.errors import AmendsError, ArgumentProblem
 from amends.contract.tool import Origin
 
 SAMPLES: list[AmendsError] = [
+    errors.UnknownFact("card_on_fle", known=("card_on_file",), near=("card_on_file",)),
     errors.ToolError("it broke"),
     errors.Refused("the card was declined", details={"decline_code": "51"}),
     errors.NotSent("pay.example did not resolve"),

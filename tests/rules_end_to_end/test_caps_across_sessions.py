@@ -58,7 +58,7 @@ async def test_of_two_sessions_that_race_for_the_last_room_exactly_one_gets_it(c
         racing = await asyncio.gather(*(desk.order(charge("1.00"), user=f"u-{number}") for number in range(4)))
     assert sorted(reply.state for reply in racing) == ["done", "refused", "refused", "refused"]
     assert len(bench.called("charge_card")) == 2
-    assert refused(racing)[0] == f"This run stopped: charge_card was refused (two-a-day: {FULL})."
+    assert refused(racing)[0] == f"This run stopped: charge_card was refused (two-a-day, rules.yaml:2: {FULL})."
 
 
 async def test_a_user_has_room_of_their_own_in_a_cap_per_user(client, ruled, task_queue):
@@ -99,7 +99,7 @@ async def test_a_call_that_is_refused_by_another_rule_asks_for_no_room(client, r
     bench = ruled(f"{TWO_A_DAY}{NEVER_OVER_FIVE}")
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         reply = await desk.order(charge("6.00"))
-    assert reply.text == "This run stopped: charge_card was refused (five: Five at most)."
+    assert reply.text == "This run stopped: charge_card was refused (five, rules.yaml:3: Five at most)."
     assert await activities(client, reply.run) == []
 
 
@@ -154,7 +154,7 @@ async def test_a_ledger_that_cannot_be_asked_refuses(client, ruled, task_queue, 
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         monkeypatch.setattr(caps, "RESERVE_UPDATE", "nobody-answers-to-this")
         reply = await desk.order(charge("1.00"))
-    assert reply.text == f"This run stopped: charge_card was refused (two-a-day: {UNASKED})."
+    assert reply.text == f"This run stopped: charge_card was refused (two-a-day, rules.yaml:2: {UNASKED})."
     assert bench.calls == []
 
 

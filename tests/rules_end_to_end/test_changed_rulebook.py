@@ -32,7 +32,7 @@ async def test_a_run_that_waits_keeps_its_rules_and_the_next_has_the_new_ones(cl
         assert (done.state, changed.names) == ("done", ["charge_card", "update_crm"])
         assert len({step.decision.rulebook for step in done.steps if step.decision}) == 1
         refused = await desk.order(charge("1.00"), user=USER)
-        assert refused.text == "This run stopped: charge_card was refused (closed: The till is closed)."
+        assert refused.text == "This run stopped: charge_card was refused (closed, rules.yaml:1: The till is closed)."
         assert changed.names == ["charge_card", "update_crm"]
         assert refused.steps[0].decision is not None
         assert done.steps[0].decision is not None
@@ -49,7 +49,7 @@ async def test_a_new_cap_counts_the_calls_of_before_it(client, ruled, task_queue
         too_much = await desk.order(charge("50.01"), user=USER)
         assert too_much.text == (
             "This run stopped: charge_card was refused "
-            "(hundred: amount of charge_card would reach 100.01, and 100 is the most per session)."
+            "(hundred, rules.yaml:1: amount of charge_card would reach 100.01, and 100 is the most per session)."
         )
         assert (await desk.order(charge("50.00"), user=USER)).state == "done"
         assert await folds(client, desk) == 1
@@ -66,8 +66,12 @@ async def test_a_new_order_rule_knows_which_orders_were_charged(client, ruled, t
 @pytest.mark.parametrize(
     ("rules", "turn", "refused"),
     [
-        (HUNDRED, charge("1.00"), "charge_card was refused (hundred: nobody kept the amount"),
-        (SAME_ORDER, "send_receipt(order_id=4411)", "send_receipt was refused (paid: nobody kept the order_id"),
+        (HUNDRED, charge("1.00"), "charge_card was refused (hundred, rules.yaml:1: nobody kept the amount"),
+        (
+            SAME_ORDER,
+            "send_receipt(order_id=4411)",
+            "send_receipt was refused (paid, rules.yaml:1: nobody kept the order_id",
+        ),
     ],
 )
 async def test_where_a_past_run_is_gone_the_refusal_says_so_and_the_way_out(  # noqa: PLR0917 - fixtures
