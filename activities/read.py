@@ -27,6 +27,11 @@ def reading_activity(agents: Mapping[str, LoadedAgent]) -> Callable[[ReadRequest
                 type="no_such_agent",
                 non_retryable=True,
             )
-        return plan_turn(agent, request.text, request.language, request.lacking)
+        try:
+            return plan_turn(agent, request.text, request.language, request.lacking)
+        except Exception as error:
+            # Reading is pure, so it fails in the same way again; tried again, it would hold the whole session up.
+            why = f"the turn could not be read: {type(error).__name__}: {error}"
+            raise ApplicationError(why, type="reading_failed", non_retryable=True) from error
 
     return read_turn
