@@ -12,7 +12,7 @@ from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.tests.histories.recording import record
 from amends.tests.scenarios.stage import make_bench
-from amends.workflows import doubt, rollback, sending
+from amends.workflows import rollback, sending
 from temporalio.client import Client
 
 
@@ -36,7 +36,6 @@ def quick_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         quick = timedelta(milliseconds=10)
         monkeypatch.setattr(rollback, "WAITS", (quick, quick, quick))
         monkeypatch.setattr(sending, "PAUSES", (quick, quick))
-        monkeypatch.setattr(doubt, "GRACE", quick)
 
 
 @pytest.fixture

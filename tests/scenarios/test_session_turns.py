@@ -171,7 +171,6 @@ class BrokenSelector:
         return self._plain.read(turn, today)
 
 
-@pytest.mark.xfail(reason="reading a turn is tried again for ever, and holds the whole session up", strict=True)
 async def test_a_selector_that_breaks_at_a_turn_holds_nobody_up(client: Client, task_queue: str):
     bench = make_bench(compile_selector=BrokenSelector)
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
