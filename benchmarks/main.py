@@ -1,8 +1,9 @@
-"""``make bench``: measure, and print one table."""
+"""``make bench``: measure runs beside bare workflows, then reading and the check, and print the tables."""
 
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from rich.table import Table
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from . import check_bench, selector_bench
 from .runs import Field, Measured, Subject, count_events, measure, open_field
 
 HERE = Path(__file__).parent
@@ -23,7 +25,7 @@ RUNS = {1: 60, 50: 200}
 
 
 async def main() -> int:
-    """Measure runs and turns beside bare workflows; print the table."""
+    """Measure runs and turns beside bare workflows, then what costs no server; print the tables."""
     console = Console(width=max(100, Console().width))
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(await EmbeddedServer.open(None))
@@ -36,6 +38,8 @@ async def main() -> int:
                 await measure(subjects, runs=max(10, at_a_time), at_a_time=at_a_time, rounds=1)  # warm up
                 measured = await measure(subjects, runs=runs, at_a_time=at_a_time, rounds=ROUNDS)
                 console.print(_table(f"{title}, {at_a_time} at a time, {runs} each", measured, events))
+    console.print(_table_of_microseconds("(c) reading a turn", selector_bench.rows()))
+    console.print(_table_of_microseconds("(d) the check, and verify", check_bench.rows()))
     return 0
 
 
@@ -67,6 +71,17 @@ def _table(title: str, measured: list[Measured], events: dict[str, int]) -> Tabl
             f"{row.per_second / bare.per_second:.2f}",
             f"{events[row.name] - events[bare.name]:+d}",
         )
+    return table
+
+
+def _table_of_microseconds(title: str, rows: Sequence[check_bench.Row | selector_bench.Row]) -> Table:
+    table = Table(title=f"{title}, microseconds", title_justify="left")
+    table.add_column("")
+    for name in ("p50", "p99"):
+        table.add_column(name, justify="right")
+    table.add_column("limit")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
