@@ -21,7 +21,7 @@ a value that fell out has not run. Totals and values are kept for what the ruleb
 rulebook did not ask, about a tool that was called since, is unknown until the record is folded again with `Record.of`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, Self
@@ -30,7 +30,6 @@ from ..contract.canonical import canonical_json
 from ..contract.model import Wire
 from ..contract.record import CallEvent
 from .amounts import exact_number, exact_sum
-from .effects import After, AtMost
 from .rules import Rulebook
 from .steps import StepBook, standing_of
 
@@ -254,14 +253,11 @@ def _values_question(tool: str, names: tuple[str, ...]) -> str:
     return f"{tool} same {','.join(names)}"
 
 
-def _questions(rulebook: Rulebook) -> Iterable[tuple[str, str]]:
-    for rule in rulebook.rules:
-        if isinstance(rule, AtMost) and rule.total is not None:
-            for tool in rule.actions:
-                yield tool, _total_question(tool, rule.total)
-        if isinstance(rule, After) and rule.same:
-            for tool in rule.tools:
-                yield tool, _values_question(tool, rule.same)
+def _questions(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
+    for tool, argument in rulebook.totals:
+        yield tool, _total_question(tool, argument)
+    for tool, names in rulebook.compared:
+        yield tool, _values_question(tool, names)
 
 
 def _values_key(arguments: Mapping[str, object], names: tuple[str, ...]) -> str | None:

@@ -61,6 +61,18 @@ class Rulebook(Derived):
         """The rules that concern ``tool``, in file order."""
         return tuple(rule for rule in self.rules if tool in rule.actions or ANY_TOOL in rule.actions)
 
+    @cached_property
+    def totals(self) -> tuple[tuple[str, str], ...]:
+        """The totals its caps ask for: tool and argument."""
+        caps = [rule for rule in self.rules if isinstance(rule, AtMost)]
+        return tuple((tool, rule.total) for rule in caps if rule.total is not None for tool in rule.actions)
+
+    @cached_property
+    def compared(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The values its order rules compare: tool, and names of arguments."""
+        orders = [rule for rule in self.rules if isinstance(rule, After)]
+        return tuple((tool, rule.same) for rule in orders if rule.same for tool in rule.tools)
+
     def ready(self, tool: str) -> ToolRules:
         """The same rules, made ready for the check; made once for each tool that has rules of its own."""
         return self._ready.get(tool) or self._ready[ANY_TOOL]

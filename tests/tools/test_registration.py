@@ -10,6 +10,7 @@ from amends.examples.shop import tools as shop_tools
 from amends.rulebook.check import may_ask
 from amends.rulebook.verify import verify
 from amends.tools.loader import LoadedFile, load_agent, load_file
+from amends.tools.preview import preview
 from amends.tools.verifiable import verifiable
 
 SHOP = Path(shop_tools.__file__).with_name("agent.yaml")
@@ -181,3 +182,9 @@ def get_report(options: dict[str, int]) -> str:
     assert ("get_order", "en") not in found
     told = [finding.message for finding in verify(system).findings if finding.code == "QG115"]
     assert "a turn that says charge also says charge_card (en)" in told
+
+
+def test_a_plan_takes_a_cap_across_sessions_to_have_room(folder):
+    (folder / "rules.yaml").write_text("rules: [{id: a, action: charge_card, at_most: {calls: 1, per: all_day}}]\n")
+    front = load_agent(folder / "agent.yaml", agent="front")
+    assert [call.verdict for call in preview(front, "charge the card for order 4411").calls] == ["confirm"]
