@@ -8,6 +8,7 @@ from amends.cli.answers import answer_typed
 from amends.cli.cards import card
 from amends.cli.exits import Exit, exit_of_error, exit_of_run
 from amends.cli.terminal import columns, visible
+from amends.contract.decision import Hit
 from amends.contract.errors import Ambiguous, Conflict, NotAllowed, NotFound, Unreachable
 from amends.contract.mistakes import FileMistake, FileMistakes
 from amends.contract.question import ANSWERS, Question, QuestionKind
@@ -133,3 +134,13 @@ def test_a_run_that_asks_waits_and_one_in_doubt_is_stuck() -> None:
 )
 def test_every_error_has_the_exit_code_of_what_can_be_done_about_it(error, code) -> None:
     assert exit_of_error(error) == code
+
+
+def test_a_card_names_the_rules_of_files_that_ask_and_not_that_every_write_is_confirmed() -> None:
+    asked = Hit(rule="mid-charge", effect="confirm", why="Over ten.", origin=Origin(file="/a/rules.yaml", line=4))
+    lines = list(
+        map(str, card(question(rules=(Hit(rule="writes", effect="confirm", why="a write"), asked)), atomic=True))
+    )
+    assert [line.strip() for line in lines if "because" in line] == [
+        "Asked because of mid-charge: Over ten. (rules.yaml:4)"
+    ]
