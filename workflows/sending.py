@@ -68,12 +68,14 @@ class Sender:
         """Send a step's call, and again while that is safe; return what became of it and how often it was sent."""
         may_repeat = not contract.writes or contract.retry_safe
         planned = len(self._given.calls)
+        in_doubt: Outcome | None = None
         for attempt in range(1, MOST_TRIES + 1):
             outcome = await self._served(
                 self._request(step, contract, step.arguments, key=step.key, attempt=attempt),
                 activity_id=step_activity_id(step.position, attempt),
                 summary=f"{step.position}/{planned} {call_text(step.tool, dict(step.arguments))}",
             )
+            in_doubt = outcome if outcome.status == "in_doubt" else in_doubt
             if (
                 outcome.status != "in_doubt"
                 or not may_repeat
@@ -82,6 +84,9 @@ class Sender:
             ):
                 break
             await self._cancellation.sleep_through(PAUSES[attempt - 1], f"before {step.tool} is tried again")
+        if contract.writes and in_doubt is not None and outcome.status != "done":
+            # A later try that says no speaks for itself alone: what became of the one in doubt is as unknown as before.
+            outcome = in_doubt
         return outcome, attempt
 
     async def undo(
