@@ -94,7 +94,9 @@ async def _within_its_time(work: "asyncio.Future[Outcome]", tool: Tool, request:
         else:
             if done:
                 return work.result()
-    report_when_it_ends(work, request)
+    if tool.contract.writes:
+        # What a read found out late is of no use to anybody. An outcome query is a read, and goes by its write's step.
+        report_when_it_ends(work, request)
     work.cancel()
     return outcome_of_raised(TimeoutError(f"no answer within {request.timeout_ms / 1000:g} s"))
 

@@ -36,7 +36,7 @@ def report_when_it_ends(work: "asyncio.Future[Outcome]", request: ToolRequest) -
 
 
 async def _report(client: Client, request: ToolRequest, outcome: Outcome) -> None:
-    late = LateOutcome(step=request.step, undo=request.undo, outcome=outcome)
+    late = LateOutcome(step=request.step, undo=request.undo, attempt=request.attempt, outcome=outcome)
     try:
         await client.get_workflow_handle(request.run).signal(LATE_SIGNAL, late)
     except RPCError as error:

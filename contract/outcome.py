@@ -65,8 +65,9 @@ class Outcome(Wire):
 
 
 class LateOutcome(Wire):
-    """What a worker found out of a call after the call was given up: ``step`` and ``undo`` as in its request."""
+    """What a worker found out of a call after it was given up: ``step``, ``undo`` and ``attempt`` as in its request."""
 
     step: int
     undo: bool = False
+    attempt: int = 1
     outcome: Outcome

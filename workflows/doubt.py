@@ -10,7 +10,7 @@ the longest time a call may take has passed, and asks the target once more if it
 time, the worker itself may still report how the call ended; that is a fact, and settles it at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -53,7 +53,7 @@ def evidence_of(answer: JsonValue) -> tuple[bool | None, JsonValue]:
 
 
 class Doubt:
-    """One call in doubt, forward or undo, until it is settled."""
+    """One call in doubt, forward or undo, until it is settled. ``tries`` are the attempts that nobody knows of."""
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class Doubt:
         key: str,
         sent_at: datetime,
         undo: bool,
+        tries: Collection[int],
     ) -> None:
         self._progress = progress
         self._sender = sender
@@ -76,6 +77,7 @@ class Doubt:
         self._arguments = arguments
         self._key = key
         self._undo = undo
+        self._tries = tries
         self._lands_until = sent_at + timedelta(milliseconds=contract.timeout_ms) + GRACE
 
     async def settle(self, outcome: Outcome) -> Settled:
@@ -87,7 +89,7 @@ class Doubt:
 
     def _reported(self) -> Settled | None:
         """Return what the worker reported after all, if it did."""
-        late = self._progress.late(self._step, undo=self._undo)
+        late = self._late()
         if late is None:
             return None
         self._progress.testify(self._step, f"the worker reported late: {late.status.replace('_', ' ')}")
@@ -131,7 +133,10 @@ class Doubt:
         return Settled(answer.answer == "happened", answer.by, answer.result)
 
     def _has_report(self) -> bool:
-        return self._progress.late(self._step, undo=self._undo) is not None
+        return self._late() is not None
+
+    def _late(self) -> Outcome | None:
+        return self._progress.late(self._step, undo=self._undo, tries=self._tries)
 
     def _may_land(self) -> bool:
         return workflow.now() < self._lands_until

@@ -1,6 +1,6 @@
 """What a run knows of itself, and shows: its steps, its state, its questions (SPEC 4.7, 12.4)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
@@ -39,7 +39,7 @@ class Progress:
         self.undone: list[int] = []
         self.left: list[int] = []
         self.notice = ""
-        self._late: dict[tuple[int, bool], Outcome] = {}
+        self._late: dict[tuple[int, bool, int], Outcome] = {}
         self._state: RunState = "running"
         self._listed: RunState = "running"
         self._landed = 0
@@ -173,13 +173,18 @@ class Progress:
         step = next((step for step in self.steps if step.number == late.step), None)
         if step is None or late.outcome.status == "in_doubt":
             return
-        self._late[late.step, late.undo] = late.outcome
+        self._late[late.step, late.undo, late.attempt] = late.outcome
         if not late.undo and late.outcome.status == "done" and step.state == "did not happen":
             self.settle(self.testify(step, "the worker reported late: done"), late.outcome)
 
-    def late(self, step: Step, *, undo: bool) -> Outcome | None:
-        """Return what a worker reported late of a step's call, or of its undo."""
-        return self._late.get((step.number, undo))
+    def late(self, step: Step, *, undo: bool, tries: Collection[int]) -> Outcome | None:
+        """Return what workers reported late of a step's call or undo, if that settles the doubt about ``tries``.
+
+        One try that took effect settles it. One that did not speaks for itself, so each of them must have said so.
+        """
+        told = [self._late.get((step.number, undo, attempt)) for attempt in tries]
+        done = next((outcome for outcome in told if outcome and outcome.status == "done"), None)
+        return done or (told[-1] if all(told) else None)
 
     def end(self, state: RunState, text: str) -> RunView:
         """Close the run with its one reply."""

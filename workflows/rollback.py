@@ -121,7 +121,7 @@ class _Rollback:
             sent += 1
             begun = workflow.now()
             outcome = await self._sender.undo(step, bound.contract, bound.arguments, key=bound.key, attempt=sent)
-            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome, begun):
+            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome, sent, begun):
                 return None, sent
             failure = outcome.failure or failure
             if outcome.refused:
@@ -129,7 +129,9 @@ class _Rollback:
                 break
         return failure, sent
 
-    async def _happened_in_doubt(self, step: Step, bound: _Bound, outcome: Outcome, sent_at: datetime) -> bool:
+    async def _happened_in_doubt(
+        self, step: Step, bound: _Bound, outcome: Outcome, attempt: int, sent_at: datetime
+    ) -> bool:
         """Settle an undo in doubt: safe to repeat counts as one failed try, any other is found out (SPEC 5.7)."""
         if outcome.status != "in_doubt" or bound.contract is None or bound.contract.retry_safe:
             return False
@@ -143,6 +145,7 @@ class _Rollback:
             key=bound.key,
             sent_at=sent_at,
             undo=True,
+            tries=(attempt,),
         )
         return (await doubt.settle(outcome)).happened
 

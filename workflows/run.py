@@ -198,6 +198,7 @@ class RunWorkflow:
             key=step.key,
             sent_at=sent_at,
             undo=False,
+            tries=range(1, step.attempts + 1),
         )
         settled = await doubt.settle(outcome)
         if settled.happened:

@@ -1,9 +1,15 @@
 """Several tries of one call: each speaks for itself, and a doubt about one is not settled by another (SPEC 5.3)."""
 
+import asyncio
+import dataclasses
+from typing import Any
+
 import pytest
 from amends import NotSent, Refused
-from amends.testing.bench import ToolBench
-from amends.testing.desk import Desk
+from amends.contract.tool import QueryBinding
+from amends.testing.bench import BenchCall, ToolBench
+from amends.testing.desk import Desk, open_desk
+from temporalio.client import Client
 
 BOOKING = {"booking": {"slots": [{"id": "slot-9"}]}}
 
@@ -36,3 +42,71 @@ async def test_a_read_that_says_no_has_said_it(bench: ToolBench, desk: Desk):
     bench.on("get_order").raises(TimeoutError()).raises(LookupError("no such order"))
     reply = await desk.order("get_order(order_id=1)")
     assert reply.text == "This run stopped: get_order failed (LookupError)."
+
+
+def with_words(bench: ToolBench, tool: str, **words: Any) -> ToolBench:
+    """Return a bench of the same agent with other words of one tool's contract."""
+    changed = bench.agent.tools[tool].contract.model_copy(update=words)
+    tools = {**bench.agent.tools, tool: dataclasses.replace(bench.agent.tools[tool], contract=changed)}
+    return ToolBench(dataclasses.replace(bench.agent, tools=tools))
+
+
+async def outlive_then_fail(_: BenchCall) -> object:
+    """Go on past the time limit, and then say no."""
+    try:
+        await asyncio.sleep(5)
+    except asyncio.CancelledError:
+        await asyncio.sleep(0.2)
+    raise RuntimeError("no, as it turns out")
+
+
+async def test_a_late_no_of_one_try_says_nothing_of_the_others(client: Client, task_queue: str, bench: ToolBench):
+    late = with_words(bench, "book_slot", timeout_ms=200)
+    late.on("book_slot").does(outlive_then_fail).raises(TimeoutError()).hangs()
+    async with open_desk(client, late.agent, task_queue=task_queue) as desk:
+        await desk.chat("book_slot(order_id=4411)", user=desk.user)
+        reply = await desk.confirm(desk.user, "approve")
+        await asyncio.sleep(0.4)
+        assert [question.kind for question in (await desk.run(reply.run)).waiting] == ["outcome"]
+        reply = await desk.answer(desk.user, "happened", result=BOOKING)
+    assert reply.text == "Done: book_slot."
+
+
+async def test_a_late_no_of_one_undo_does_not_settle_the_next(client: Client, task_queue: str, bench: ToolBench):
+    late = with_words(bench, "refund_card", timeout_ms=200)
+    late.on("refund_card").does(outlive_then_fail).raises(TimeoutError()).returns({})
+    async with open_desk(client, late.agent, task_queue=task_queue) as desk:
+        await desk.chat("charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411)", user=desk.user)
+        await desk.confirm(desk.user, "approve")
+        reply = await desk.confirm(desk.user, "cancel all")
+        while not reply.over and not (reply.waiting and len(late.called("refund_card")) == 2):
+            # The worker itself says that the first try came to nothing, so the second is sent without a question.
+            await asyncio.sleep(0.05)
+            reply = await desk.attend(reply.run)
+        assert reply.waiting[0].text == "Did refund_card take effect? The call was sent and no answer came back."
+        reply = await desk.answer(desk.user, "happened")
+    assert reply.text.endswith("Undone, latest first: charge_card (by refund_card).")
+    assert len(late.called("refund_card")) == 2, "a refund that happened is not sent again"
+
+
+async def test_a_late_answer_of_an_outcome_query_is_not_taken_for_its_write(
+    client: Client, task_queue: str, bench: ToolBench
+):
+    async def outlive_then_answer(_: BenchCall) -> object:
+        try:
+            await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.2)
+        return {"happened": False}
+
+    query = QueryBinding(tool="get_order", arguments={"order_id": "$args.order_id"})
+    asked = with_words(with_words(bench, "get_order", timeout_ms=200), "charge_card", outcome_query=query)
+    asked.on("charge_card").raises(TimeoutError())
+    asked.on("get_order").does(outlive_then_answer)
+    async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
+        await desk.chat("charge_card(order_id=4411, amount=40.00)", user=desk.user)
+        reply = await desk.confirm(desk.user, "approve")
+        await asyncio.sleep(0.4)
+        assert [question.kind for question in (await desk.run(reply.run)).waiting] == ["outcome"]
+        reply = await desk.answer(desk.user, "did not happen")
+    assert reply.text == f"This run stopped: charge_card did not happen, said {desk.user}."
