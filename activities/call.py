@@ -14,6 +14,8 @@ What it promises to the workflow that scheduled it:
 
 import asyncio
 import contextvars
+import inspect
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from datetime import timedelta
@@ -22,7 +24,7 @@ from typing import cast
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from ..contract.errors import BadArguments
+from ..contract.errors import BadArguments, NotSent
 from ..contract.outcome import Failure, Outcome, ToolRequest
 from ..contract.sizes import fit
 from ..tools.context import ToolContext
@@ -32,13 +34,19 @@ from .late import report_when_it_ends
 
 __all__ = ["tool_activity"]
 
+LAST_MOMENT = 0.1
+"""Seconds that a call which is given up has to end by itself."""
 
-def tool_activity(tool: Tool, threads: Executor) -> Callable[[ToolRequest], Awaitable[Outcome]]:
-    """Return the activity of ``tool``, named after it. Functions that are not async run in ``threads``."""
+
+def tool_activity(tool: Tool, threads: Executor, agents: frozenset[str]) -> Callable[[ToolRequest], Awaitable[Outcome]]:
+    """Return the activity of ``tool``, named after it. Functions that are not async run in ``threads``.
+
+    A call of an agent that is none of ``agents`` is not served: two workers on one queue must not do each other's work.
+    """
 
     @activity.defn(name=tool.contract.name)
     async def call(request: ToolRequest) -> Outcome:
-        outcome = await _attempt(tool, request, threads)
+        outcome = await _attempt(tool, request, threads, agents)
         if outcome.status == "done":
             return outcome
         failure = outcome.failure or Failure(type="Error")
@@ -55,7 +63,10 @@ def tool_activity(tool: Tool, threads: Executor) -> Callable[[ToolRequest], Awai
     return call
 
 
-async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outcome:
+async def _attempt(tool: Tool, request: ToolRequest, threads: Executor, agents: frozenset[str]) -> Outcome:
+    if request.agent not in agents:
+        said = f"this worker serves {', '.join(sorted(agents))}, not {request.agent}; give each its own task queue"
+        return Outcome(status="never_sent", failure=Failure(type="OtherAgent", message=said))
     if request.shape and request.shape != tool.contract.shape:
         said = f"this worker's {request.tool} takes other arguments than the run was started with"
         return Outcome(status="never_sent", failure=Failure(type="OtherShape", message=said))
@@ -73,10 +84,14 @@ async def _attempt(tool: Tool, request: ToolRequest, threads: Executor) -> Outco
         return Outcome(status="never_sent", failure=failure_of(error))
     reports = asyncio.create_task(_report(activity.info().heartbeat_timeout))
     work = asyncio.ensure_future(_outcome(tool, request, arguments, threads))
+    begun = time.monotonic()
     try:
-        return await _within_its_time(work, tool, request)
+        outcome = await _within_its_time(work, tool, request)
     finally:
         reports.cancel()
+    if outcome.status != "in_doubt":
+        return outcome
+    return outcome.model_copy(update={"ran_ms": int((time.monotonic() - begun) * 1000)})
 
 
 async def _within_its_time(work: "asyncio.Future[Outcome]", tool: Tool, request: ToolRequest) -> Outcome:
@@ -93,37 +108,66 @@ async def _within_its_time(work: "asyncio.Future[Outcome]", tool: Tool, request:
                 return outcome_of_raised(error, worker_lost=lost)
         else:
             if done:
-                return work.result()
+                return _ended(work)
+    work.cancel()
+    # A call that no thread had begun ends by that, and so does one that takes being cancelled for an answer.
+    await asyncio.wait((work,), timeout=LAST_MOMENT)
+    if work.done() and not work.cancelled():
+        return work.result()
     if tool.contract.writes:
         # What a read found out late is of no use to anybody. An outcome query is a read, and goes by its write's step.
         report_when_it_ends(work, request)
-    work.cancel()
     return outcome_of_raised(TimeoutError(f"no answer within {request.timeout_ms / 1000:g} s"))
+
+
+def _ended(work: "asyncio.Future[Outcome]") -> Outcome:
+    """Return the outcome of a call that ended by itself. One that cancelled itself is a doubt like any other."""
+    return outcome_of_raised(asyncio.CancelledError()) if work.cancelled() else work.result()
 
 
 async def _outcome(tool: Tool, request: ToolRequest, arguments: dict[str, object], threads: Executor) -> Outcome:
     try:
         result = await _invoke(tool, arguments, threads)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
+    except (asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
         activity.logger.info("%s raised", request.tool, exc_info=error)
         return outcome_of_raised(error)
     return Outcome(status="done", result=fit(tool.wire_result(result), request.keep))
 
 
 async def _invoke(tool: Tool, arguments: dict[str, object], threads: Executor) -> object:
-    if tool.is_async:
-        return await cast("Awaitable[object]", tool.function(**arguments))
-    # The context goes along, so that the tool may use Temporal's own activity functions in its thread. A thread cannot
-    # be cancelled, so neither is the wait for it: how it ends is reported, in time or late.
+    value = tool.function(**arguments) if tool.is_async else await _in_thread(tool, arguments, threads)
+    # A function that is not async may still return something to await; without that, nothing of it would have run.
+    return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
+
+
+async def _in_thread(tool: Tool, arguments: dict[str, object], threads: Executor) -> object:
+    """Run a function in a thread, which cannot be cancelled: how it ends is reported, in time or late.
+
+    Only a call that no thread has begun can be taken back.
+    """
+    # The context goes along, so that the tool may use Temporal's own activity functions in its thread.
     context = contextvars.copy_context()
-    thread = asyncio.get_running_loop().run_in_executor(threads, lambda: context.run(tool.function, **arguments))
+    submitted = threads.submit(context.run, _called, tool.function, arguments)
+    thread = asyncio.wrap_future(submitted)
     while not thread.done():
         try:
             await asyncio.shield(thread)
         except asyncio.CancelledError:
+            if submitted.cancel():
+                raise NotSent("no thread of the worker was free to begin it in time") from None
             if activity.is_worker_shutdown():
                 raise
     return thread.result()
+
+
+def _called(function: Callable[..., object], arguments: dict[str, object]) -> object:
+    try:
+        return function(**arguments)
+    except StopIteration as error:
+        # A future takes no StopIteration: the wait for it would never end.
+        raise RuntimeError("the tool raised StopIteration") from error
 
 
 async def _report(limit: timedelta | None) -> None:

@@ -66,7 +66,7 @@ def failure_of(error: BaseException) -> Failure:
 
 def _message(error: BaseException) -> str:
     try:
-        return str(error)
+        return str(error).encode("utf-8", "backslashreplace").decode()
     except Exception:  # noqa: BLE001 - a tool's error may fail to print itself, and that must not become the news
         return ""
 

@@ -118,6 +118,8 @@ class AsyncAgent:
 
     async def close(self) -> None:
         """Stop the worker and leave the embedded server, if this agent started them. Open runs are kept."""
+        self._followers.clear()
+        self._latest.clear()
         await self._home.close()
 
     # Turns

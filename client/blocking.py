@@ -1,7 +1,9 @@
 """`Agent`: the same as `AsyncAgent`, for programs that are not async (SPEC 12.1)."""
 
 import asyncio
-import concurrent.futures.thread  # noqa: F401 - its end-of-program hook must stand before ours; see _at_exit
+import concurrent.futures
+import concurrent.futures.thread
+import os
 import threading
 import time
 import weakref
@@ -43,6 +45,8 @@ class Agent:
         self._thread = threading.Thread(target=self._loop.run_forever, name="amends-agent", daemon=True)
         self._thread.start()
         self._closed = False
+        self._pid = os.getpid()
+        self._calls: set[concurrent.futures.Future[Any]] = set()
         _at_exit(self)
 
     @classmethod
@@ -76,6 +80,8 @@ class Agent:
         if self._closed:
             return
         self._closed = True
+        for call in tuple(self._calls):
+            call.cancel()
         try:
             asyncio.run_coroutine_threadsafe(self._agent.close(), self._loop).result()
         finally:
@@ -171,9 +177,18 @@ class Agent:
         if self._closed:
             work.close()
             raise RuntimeError("this agent is closed; make another with Agent.from_file")
+        if self._pid != os.getpid():
+            work.close()
+            raise RuntimeError(
+                "this agent was made before a fork, and its thread stayed behind; make one in each process"
+            )
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        self._calls.add(future)
+        future.add_done_callback(self._calls.discard)
         try:
             return future.result()
+        except concurrent.futures.CancelledError:
+            raise RuntimeError("this agent was closed while it waited; the run, if there is one, goes on") from None
         except BaseException:
             # Ctrl-C in the waiting thread: stop waiting there too. The run itself goes on.
             future.cancel()

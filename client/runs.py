@@ -16,6 +16,9 @@ _STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
 _USER = SearchAttributeKey.for_keyword(USER_ATTRIBUTE)
 
 
+_AWKWARD = frozenset("\\'\"")
+
+
 class RunSummary(Wire):
     """One run in a list. ``state`` is empty where the server does not know our search attributes."""
 
@@ -36,24 +39,34 @@ async def list_runs(
     """
     if state and not place.attributes:
         raise ValueError(f"runs cannot be listed by state: the server has no search attribute {STATE_ATTRIBUTE}")
+    if (user and not place.attributes) or (user and _AWKWARD & set(user)):
+        return await _looked_through(place, agent, user=user, state=state, limit=limit)
     query = " AND ".join(_conditions(place, agent, user, state))
     return [_summary(execution) async for execution in place.client.list_workflows(query, limit=limit)]
 
 
+async def _looked_through(place: Place, agent: str, *, user: str, state: str | None, limit: int) -> list[RunSummary]:
+    """List by looking at each run's id: servers do not agree on how a quote is written in a query."""
+    found: list[RunSummary] = []
+    query = " AND ".join(_conditions(place, agent, None, state))
+    async for execution in place.client.list_workflows(query):
+        if execution.id.rsplit(":", 2)[0] == f"run:{agent}:{user}":
+            found.append(_summary(execution))
+            if len(found) == limit:
+                break
+    return found
+
+
 def _conditions(place: Place, agent: str, user: str | None, state: str | None) -> Iterator[str]:
-    yield f"WorkflowType = {_quoted(RUN_WORKFLOW)}"
+    yield f"WorkflowType = '{RUN_WORKFLOW}'"
     if not place.attributes:
-        yield f"WorkflowId STARTS_WITH {_quoted(f'run:{agent}:' + (f'{user}:' if user else ''))}"
+        yield f"WorkflowId STARTS_WITH 'run:{agent}:'"
         return
-    yield f"{AGENT_ATTRIBUTE} = {_quoted(agent)}"
+    yield f"{AGENT_ATTRIBUTE} = '{agent}'"
     if user:
-        yield f"{USER_ATTRIBUTE} = {_quoted(user)}"
+        yield f"{USER_ATTRIBUTE} = '{user}'"
     if state:
-        yield f"{STATE_ATTRIBUTE} = {_quoted(state)}"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        yield f"{STATE_ATTRIBUTE} = '{state}'"
 
 
 def _summary(execution: WorkflowExecution) -> RunSummary:
@@ -62,7 +75,7 @@ def _summary(execution: WorkflowExecution) -> RunSummary:
     cut_short = execution.status not in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED)
     return RunSummary(
         run=execution.id,
-        user=attributes.get(_USER) or "",
+        user=attributes.get(_USER) or execution.id.split(":", 2)[-1].rsplit(":", 2)[0],
         state="left" if cut_short else attributes.get(_STATE) or "",
         started_at=execution.start_time,
         ended_at=execution.close_time,

@@ -14,7 +14,7 @@ OutcomeStatus = Literal["done", "failed", "never_sent", "in_doubt"]
 `in_doubt`: it was sent, or may have been, and nobody knows."""
 
 
-NOT_SERVED = ("NotRegistered", "OtherShape")
+NOT_SERVED = ("NotRegistered", "OtherShape", "OtherAgent")
 """Failures of a call that no worker at hand could serve: it has no such tool, or one that is called otherwise."""
 
 
@@ -54,7 +54,8 @@ class Outcome(Wire):
     """What became of one sent call.
 
     ``worker_lost`` tells the two kinds of doubt apart: the worker went away in the middle of the call, or the call was
-    sent and no answer came back (SPEC 5.5). ``refused`` marks a definite no of the target.
+    sent and no answer came back (SPEC 5.5). ``refused`` marks a definite no of the target. ``ran_ms`` is how long
+    the call had been under way when it was given up, in milliseconds; None when nobody was left to say.
     """
 
     status: OutcomeStatus
@@ -62,6 +63,7 @@ class Outcome(Wire):
     failure: Failure | None = None
     refused: bool = False
     worker_lost: bool = False
+    ran_ms: int | None = None
 
 
 class LateOutcome(Wire):

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator
 
 from .decision import Hit
 from .model import Wire
+from .sizes import depth, json_bytes
 
 __all__ = ["ANSWERS", "Answer", "AnswerWord", "Answered", "Question", "QuestionKind"]
 
@@ -24,6 +25,10 @@ ANSWERS: Mapping[QuestionKind, tuple[AnswerWord, ...]] = {
     "undo": ("retry", "done by hand", "abandon"),
 }
 """The answers each kind of question takes, word for word."""
+
+
+LARGEST_SUPPLIED = 32 * 1024
+DEEPEST_SUPPLIED = 60
 
 
 class Question(Wire):
@@ -64,6 +69,13 @@ class Answer(Wire):
     answer_id: str = Field(default="", max_length=64)
     digest: str = Field(default="", max_length=80)
     result: JsonValue = None
+
+    @field_validator("result")
+    @classmethod
+    def _small(cls, result: JsonValue) -> JsonValue:
+        if depth(result) > DEEPEST_SUPPLIED or json_bytes(result) > LARGEST_SUPPLIED:
+            raise ValueError(f"a result may have {LARGEST_SUPPLIED} bytes of JSON, {DEEPEST_SUPPLIED} levels deep")
+        return result
 
 
 class Answered(Wire):

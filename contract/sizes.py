@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-__all__ = ["ALL_RESULTS", "LARGEST_RESULT", "fit", "json_bytes"]
+__all__ = ["ALL_RESULTS", "LARGEST_RESULT", "depth", "fit", "json_bytes"]
 
 LARGEST_RESULT = 256 * 1024
 """The most bytes of JSON one result may have in a history."""
@@ -38,6 +38,15 @@ def fit(result: JsonValue, keep: Sequence[str], largest: int = LARGEST_RESULT) -
 def json_bytes(value: JsonValue) -> int:
     """Return how many bytes a value has as JSON in UTF-8."""
     return len(json.dumps(value, ensure_ascii=False).encode())
+
+
+def depth(value: JsonValue) -> int:
+    """Return how deep lists and objects are nested in a value: 0 for a plain one."""
+    level, deepest = [value], 0
+    while nested := [item for item in level if isinstance(item, dict | list)]:
+        deepest += 1
+        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
+    return deepest
 
 
 def _at(value: JsonValue, path: list[str]) -> JsonValue:

@@ -14,6 +14,7 @@ from .canonical import sha256
 from .model import Wire
 
 __all__ = [
+    "LONGEST_CALL_MS",
     "Kind",
     "KindName",
     "Origin",
@@ -105,6 +106,10 @@ class QueryBinding(Wire):
     arguments: Mapping[str, JsonValue] | None = None
 
 
+LONGEST_CALL_MS = 7 * 24 * 3600 * 1000
+"""The longest a call may be allowed to take: a week, in milliseconds."""
+
+
 class ToolContract(Wire):
     """Everything the engine knows of one tool (SPEC 1.2).
 
@@ -129,7 +134,7 @@ class ToolContract(Wire):
     after: tuple[ToolName, ...] = ()
     not_after: tuple[ToolName, ...] = ()
     at_most: int | None = Field(default=None, ge=0)
-    timeout_ms: int = Field(default=60_000, ge=1)
+    timeout_ms: int = Field(default=60_000, ge=1, le=LONGEST_CALL_MS)
     parameters: tuple[Parameter, ...] = ()
     result_schema: Mapping[str, JsonValue] | None = None
     source: Literal["python", "mcp", "openapi"] = "python"

@@ -13,7 +13,7 @@ from ..contract.mistakes import FileMistake, FileMistakes
 from ..contract.model import Stated
 from ..contract.reading import Language
 from ..contract.stated import read_stated
-from ..contract.tool import Origin, QueryBinding, ToolName, UndoBinding
+from ..contract.tool import LONGEST_CALL_MS, Origin, QueryBinding, ToolName, UndoBinding
 from ..contract.yaml12 import Places, YamlPath, YamlValue, load_yaml
 from .declaration import Declaration
 
@@ -88,7 +88,7 @@ class _ToolWords(Stated):
     after: Names = ()
     not_after: Names = ()
     at_most: int | None = Field(default=None, ge=0)
-    timeout: Decimal | None = Field(default=None, gt=0)
+    timeout: Decimal | None = Field(default=None, gt=0, le=LONGEST_CALL_MS // 1000)
 
     @property
     def declaration(self) -> Declaration:

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field, JsonValue
 
 from ..contract.model import Stated
-from ..contract.tool import QueryBinding, ToolName, UndoBinding
+from ..contract.tool import LONGEST_CALL_MS, QueryBinding, ToolName, UndoBinding
 
 __all__ = ["DECLARATION", "Declaration", "Undo"]
 
@@ -63,7 +63,7 @@ class Declaration(Stated):
     after: tuple[ToolName, ...] = ()
     not_after: tuple[ToolName, ...] = ()
     at_most: int | None = Field(default=None, ge=0)
-    timeout_ms: int = Field(default=60_000, ge=1)
+    timeout_ms: int = Field(default=60_000, ge=1, le=LONGEST_CALL_MS)
 
     @property
     def said(self) -> Mapping[str, object]:

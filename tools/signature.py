@@ -70,8 +70,8 @@ class Signature:
                 read[name] = _canonical(parameter, self.exact[name], arguments[name])
             except ValidationError as error:
                 problems += _problems(name, error)
-            except (TypeError, ValueError) as error:
-                problems.append(ArgumentProblem(name, reprlib.repr(arguments[name]), str(error)))
+            except Exception as error:  # noqa: BLE001 - a validator of the tool's own may raise anything
+                problems.append(ArgumentProblem(name, reprlib.repr(arguments[name]), _error_text(error)))
         if problems:
             raise BadArguments(tool, tuple(problems))
         return read
@@ -89,6 +89,8 @@ class Signature:
                 bound[name] = self.native[name].validate_json(json.dumps(value))
             except ValidationError as error:
                 problems += _problems(name, error)
+            except Exception as error:  # noqa: BLE001 - as in canonical
+                problems.append(ArgumentProblem(name, reprlib.repr(value), _error_text(error)))
         if problems:
             raise BadArguments(tool, tuple(problems))
         return bound if self.context is None else {**bound, self.context: context}
@@ -233,3 +235,8 @@ def _problems(name: str, error: ValidationError) -> list[ArgumentProblem]:
         )
         for found in error.errors(include_url=False, include_context=False)
     ]
+
+
+def _error_text(error: Exception) -> str:
+    """Return what an error says for a person; one that says nothing of use is named."""
+    return str(error) if isinstance(error, TypeError | ValueError) else f"{type(error).__name__}: {error}"

@@ -82,6 +82,9 @@ def make_tool(function: Callable[..., object], declaration: Declaration) -> Tool
     wrong = declaration.contradiction()
     if wrong is not None:
         raise FileMistake(f"{function.__name__}: {wrong}", origin)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        said = f"{function.__name__} yields, so calling it would do nothing; a tool returns its result"
+        raise FileMistake(said, origin)
     signature = read_signature(function, origin)
     return Tool(_contract(function, declaration, signature, origin), function, _is_async(function), signature)
 
@@ -112,7 +115,8 @@ def _contract(
 
 
 def _is_async(function: Callable[..., object]) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(inspect.unwrap(function))
+    # What is called decides, not what it wraps: a wrapper may have run the coroutine to its end by itself.
+    return inspect.iscoroutinefunction(function)
 
 
 def _first_sentence(text: str) -> str:

@@ -31,8 +31,9 @@ from ..workflows.session import SessionWorkflow
 
 __all__ = ["AmendsPlugin"]
 
-THREADS = 100
-"""Tools that are not async run in threads; as many as Temporal lets one worker run activities by default."""
+THREADS = 1000
+"""Tools that are not async run in threads. They are made when needed, and a call that was given up keeps its own until
+it ends, so there must be more of them than a worker runs activities."""
 
 _PASSED_THROUGH = (
     # Frozen models and pure functions, the same in every workflow: loading them once saves most of a run's start.
@@ -55,12 +56,13 @@ class AmendsPlugin(SimplePlugin):
     def __init__(self, *agents: LoadedAgent) -> None:
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="amends-tool")
         tools = {tool.contract.name: tool for agent in agents for tool in _distinct(agents, agent)}
+        served = frozenset(agent.name for agent in agents)
         super().__init__(
             "amends.Plugin",
             data_converter=_converter,
             workflows=[SessionWorkflow, RunWorkflow, CapsWorkflow],
             activities=[
-                *(tool_activity(tool, self._threads) for tool in tools.values()),
+                *(tool_activity(tool, self._threads, served) for tool in tools.values()),
                 reading_activity({agent.name: agent for agent in agents}),
                 fold_record,
                 reserve_room,

@@ -17,9 +17,13 @@ from typing import TypeVar
 
 from temporalio import workflow
 
-__all__ = ["Cancellation"]
+__all__ = ["Cancellation", "Recalled"]
 
 _T = TypeVar("_T")
+
+
+class Recalled(Exception):  # noqa: N818 - it names what happened
+    """A call was recalled before Temporal had it, so it was never sent."""
 
 
 class Cancellation:
@@ -48,12 +52,17 @@ class Cancellation:
             try:
                 return await asyncio.shield(handle)
             except asyncio.CancelledError:
+                if handle.cancelled():
+                    raise Recalled from None
                 self.request()
 
     async def outlast_or_recall(self, handle: "asyncio.Task[_T]") -> _T:
         """Wait as `outlast` does, but once a stop is requested, recall ``handle``: what was not started then ends.
 
         The handle must be one that waits for its cancellation to complete, so that it always ends with the truth.
+
+        Raises:
+            Recalled: it was recalled before it was so much as scheduled.
         """
         await self.wait(handle.done)
         if not handle.done():

@@ -19,8 +19,9 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 
 from ..contract.outcome import Failure, Outcome
 
-__all__ = ["outcome_of_error", "outcome_of_result"]
+__all__ = ["RECALLED", "outcome_of_error", "outcome_of_result"]
 
+RECALLED = Outcome(status="never_sent", failure=Failure(type="Recalled", message="it was recalled before it was sent"))
 _BEFORE_ANY_TOOL_CODE = ("NotFoundError",)
 _UNDECODABLE = "Failed decoding arguments"
 
@@ -54,9 +55,7 @@ def outcome_of_error(error: ActivityError) -> Outcome:
         case ApplicationError():
             return Outcome(status="in_doubt", failure=Failure(type=cause.type or "Error", message=cause.message))
         case CancelledError() if not error.started_event_id:
-            return Outcome(
-                status="never_sent", failure=Failure(type="Recalled", message="it was recalled before it was sent")
-            )
+            return RECALLED
         case _:
             name = type(cause).__name__ if cause is not None else "Error"
             return Outcome(status="in_doubt", failure=Failure(type=name, message=str(cause or error)))

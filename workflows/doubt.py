@@ -12,7 +12,7 @@ time, the worker itself may still report how the call ended; that is a fact, and
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pydantic import JsonValue
 from temporalio import workflow
@@ -65,7 +65,6 @@ class Doubt:
         contract: ToolContract,
         arguments: Mapping[str, JsonValue],
         key: str,
-        sent_at: datetime,
         undo: bool,
         tries: Collection[int],
     ) -> None:
@@ -78,10 +77,14 @@ class Doubt:
         self._key = key
         self._undo = undo
         self._tries = tries
-        self._lands_until = sent_at + timedelta(milliseconds=contract.timeout_ms) + GRACE
+        self._lands_until = workflow.now()
 
     async def settle(self, outcome: Outcome) -> Settled:
         """Find out. ``outcome`` is the doubt itself; it says which of the two questions a person is asked."""
+        # Counted from when the call began, which only its worker knows: it may have waited for one. With no word of
+        # a worker, it counts as having begun just now.
+        left = timedelta(milliseconds=max(0, self._contract.timeout_ms - (outcome.ran_ms or 0)))
+        self._lands_until = workflow.now() + left + GRACE
         settled = self._reported() or await self._ask_target() or await self._ask_person(outcome)
         if settled.happened or not self._may_land():
             return settled

@@ -23,6 +23,10 @@ __all__ = ["Progress", "call_event", "call_events"]
 _STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
 
 
+LEAST_ROOM = 4 * 1024
+"""Bytes that a result always has, so that the field an undo needs is kept whatever else the run has read."""
+
+
 class Progress:
     """The one mutable picture of a run. Everything else in `workflows` reads it and changes it through here."""
 
@@ -128,9 +132,13 @@ class Progress:
         What a run shows and returns is one payload, and one that is too large would wedge the run for ever.
         """
         contract = self.contract(step.tool)
-        kept = fit(result, result_paths(contract) if contract else (), max(0, ALL_RESULTS - self._results))
+        kept = fit(result, result_paths(contract) if contract else (), max(LEAST_ROOM, ALL_RESULTS - self._results))
         self._results += json_bytes(kept)
         return kept
+
+    def supply(self, step: Step, result: JsonValue) -> Step:
+        """Note what a person says that a call returned, where its own result never came."""
+        return self.change(step, result=self._room_for(step, result))
 
     def enter(self, state: RunState) -> None:
         """Go into a state and show it.

@@ -15,7 +15,7 @@ The rules it keeps, each because of a way in which a rollback can make things wo
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pydantic import JsonValue
 from temporalio import workflow
@@ -99,7 +99,7 @@ class _Rollback:
             if isinstance(answer.result, dict):
                 # What the undo needs of a result that never came, supplied by whoever answers.
                 known = step.result if isinstance(step.result, dict) else {}
-                step = self._progress.change(step, result={**known, **answer.result})
+                step = self._progress.supply(step, {**known, **answer.result})
 
     def _close(self, step: Step, tries: int, *, state: str, failure: Failure | None = None, by: str = "") -> Step:
         if step.undo is None:
@@ -119,9 +119,8 @@ class _Rollback:
                 pause = WAITS[attempt - 1]
                 await self._cancellation.sleep_through(pause, f"before {bound.contract.name} is tried again")
             sent += 1
-            begun = workflow.now()
             outcome = await self._sender.undo(step, bound.contract, bound.arguments, key=bound.key, attempt=sent)
-            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome, sent, begun):
+            if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome, sent):
                 return None, sent
             failure = outcome.failure or failure
             if outcome.refused:
@@ -129,9 +128,7 @@ class _Rollback:
                 break
         return failure, sent
 
-    async def _happened_in_doubt(
-        self, step: Step, bound: _Bound, outcome: Outcome, attempt: int, sent_at: datetime
-    ) -> bool:
+    async def _happened_in_doubt(self, step: Step, bound: _Bound, outcome: Outcome, attempt: int) -> bool:
         """Settle an undo in doubt: safe to repeat counts as one failed try, any other is found out (SPEC 5.7)."""
         if outcome.status != "in_doubt" or bound.contract is None or bound.contract.retry_safe:
             return False
@@ -143,7 +140,6 @@ class _Rollback:
             contract=bound.contract,
             arguments=bound.arguments or {},
             key=bound.key,
-            sent_at=sent_at,
             undo=True,
             tries=(attempt,),
         )

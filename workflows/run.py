@@ -73,7 +73,7 @@ class RunWorkflow:
             await self._room.close(self._progress.step(step.position))
             if stop is not None:
                 return stop
-        return None
+        return self._stopped_outside() if self._cancellation.is_requested() else None
 
     async def _step(self, step: Step) -> Stop | None:
         """Take one step forward. Return why the run must stop, or None to go on."""
@@ -186,8 +186,6 @@ class RunWorkflow:
 
     async def _settle_doubt(self, step: Step, contract: ToolContract, outcome: Outcome) -> Stop | None:
         progress = self._progress
-        # Only the last of several tries can still be on its way, and only a call that is safe to repeat has several.
-        sent_at = step.sent_at if step.sent_at and step.attempts == 1 else workflow.now()
         doubt = Doubt(
             progress,
             self._sender,
@@ -196,7 +194,6 @@ class RunWorkflow:
             contract=contract,
             arguments=step.arguments,
             key=step.key,
-            sent_at=sent_at,
             undo=False,
             tries=range(1, step.attempts + 1),
         )

@@ -23,8 +23,8 @@ from ..contract.outcome import NOT_SERVED, Outcome, ToolRequest
 from ..contract.run import Step
 from ..contract.tool import QueryBinding, ToolContract, result_paths
 from ..contract.wording import call_text, not_served_notice
-from .cancellation import Cancellation
-from .classify import outcome_of_error, outcome_of_result
+from .cancellation import Cancellation, Recalled
+from .classify import RECALLED, outcome_of_error, outcome_of_result
 from .progress import Progress
 
 __all__ = ["Sender"]
@@ -84,6 +84,8 @@ class Sender:
             ):
                 break
             await self._cancellation.sleep_through(PAUSES[attempt - 1], f"before {step.tool} is tried again")
+            if self._cancellation.is_requested():
+                break
         if contract.writes and in_doubt is not None and outcome.status != "done":
             # A later try that says no speaks for itself alone: what became of the one in doubt is as unknown as before.
             outcome = in_doubt
@@ -186,6 +188,8 @@ class Sender:
             return outcome_of_result(await waiting(handle))
         except ActivityError as error:
             return outcome_of_error(error)
+        except Recalled:
+            return RECALLED
 
 
 def _source(source: JsonValue, arguments: Mapping[str, JsonValue], key: str) -> JsonValue:

@@ -55,6 +55,8 @@ __all__ = ["SessionWorkflow"]
 REQUESTS_KEPT = 200
 """How many requests are remembered, so that one sent twice is answered alike."""
 SUMMARY_LENGTH = 200
+LONGEST_QUEUE = 6
+"""Turns that may wait for an open run. Temporal takes ten requests at a time; with more, nobody gets in."""
 
 
 @workflow.defn(name=SESSION_WORKFLOW)
@@ -70,6 +72,7 @@ class SessionWorkflow:
         self._open: Plan | None = None
         self._open_turn: Turn | None = None
         self._open_run = ""
+        self._queued = 0
         self._child: workflow.ChildWorkflowHandle[Any, Any] | None = None
 
     @workflow.run
@@ -93,19 +96,24 @@ class SessionWorkflow:
     @workflow.update(name=SUBMIT_UPDATE, description="A turn. Answered with the run it started, or why there is none.")
     async def submit(self, turn: Turn) -> Submitted:
         """Read a turn and start its run; or say why not (SPEC 7.3)."""
-        if turn.queue or (turn.settled and turn.settled == self._open_run):
-            await workflow.wait_condition(lambda: not self._open_run)
-        async with self._turn:
-            if turn.request_id and (known := self._state.requests.get(turn.request_id)):
-                return known
-            # A queued turn may find that another one was faster.
-            while turn.queue and self._open_run:
+        if turn.settled and turn.settled == self._open_run:
+            await workflow.wait_condition(lambda: turn.settled != self._open_run)
+        while True:
+            async with self._turn:
+                if turn.request_id and (known := self._state.requests.get(turn.request_id)):
+                    return known
+                if not self._open_run:
+                    submitted = await self._begin(turn)
+                    self._remember_request(turn, submitted)
+                    return submitted
+                if not turn.queue or self._queued >= LONGEST_QUEUE:
+                    return Submitted(status="busy", run=self._open_run)
+            # Waiting outside the lock: whoever does not queue is told at once. Another queued turn may be faster.
+            self._queued += 1
+            try:
                 await workflow.wait_condition(lambda: not self._open_run)
-            if self._open_run:
-                return Submitted(status="busy", run=self._open_run)
-            submitted = await self._begin(turn)
-            self._remember_request(turn, submitted)
-            return submitted
+            finally:
+                self._queued -= 1
 
     @submit.validator
     def _turn_is_sound(self, turn: Turn) -> None:
