@@ -20,23 +20,26 @@ Answer = tuple[str, str, JsonValue]
 def calls_of(sentence: Sentence, cover: Cover, answer: Answer | None = None) -> tuple[ReadCall, ...] | Unread:
     """Turn a cover into calls, with every reference replaced by the value it stands for.
 
-    A reference needs exactly one different value of its noun before it in the turn, in this clause or an earlier one.
+    A reference needs exactly one different value of its noun in the clauses before its own. Within one clause it would
+    say the same thing twice, and money would go from an account to itself.
     ``answer`` fills the one slot the cover lacks.
     """
     said: list[tuple[Filled, JsonValue]] = []
     calls: list[ReadCall] = []
     for clause in cover:
         arguments: dict[str, Argument] = {}
+        here: list[tuple[Filled, JsonValue]] = []
         for filled in sorted(clause.filled, key=lambda one: one.start):
             value = _value(filled, said)
             if value is None:
                 span = sentence.span(filled.start, filled.end)
                 return Unread(code="no_antecedent", at=span, text=sentence.said(filled.start, filled.end))
             if filled.slot.kind == "id":
-                said.append((filled, value))
+                here.append((filled, value))
             arguments[filled.slot.name] = Argument(
                 value=value, kind=filled.slot.kind, by=filled.by, span=sentence.span(filled.start, filled.end)
             )
+        said += here
         calls.append(_call(sentence, clause, arguments, answer))
     return tuple(calls)
 

@@ -127,7 +127,18 @@ def _cut(text: str) -> list[Token]:
             raise _odd(text, start, said)
         else:
             tokens.append(_other(kind, said, start, at, text))
+        if len(tokens) > 1 and tokens[-2].end == start:
+            _refuse_broken_number(text, tokens[-2], tokens[-1])
     return tokens
+
+
+def _refuse_broken_number(text: str, before: Token, after: Token) -> None:
+    """Refuse a number that something stands against: ",50" may be fifty cents, "40.00then" may lack a digit."""
+    led = before.kind == "mark" and before.text in ",." and after.kind == "number"
+    trailed = before.kind == "number" and after.kind == "word"
+    if led or trailed:
+        span = Span(start=before.start, end=after.end)
+        raise not_read("number_form", at=span, text=text[before.start : after.end])
 
 
 def _word(kind: TokenKind, said: str, start: int, end: int) -> Token:
