@@ -139,9 +139,7 @@ async def test_another_agents_worker_on_the_same_queue_does_not_do_its_work(
     assert bench.names == ["charge_card"]
 
 
-@pytest.mark.parametrize(
-    "result", [{"id": "x" * LARGEST_SUPPLIED}, functools.reduce(lambda a, _: {"a": a}, range(100), {})]
-)
+@pytest.mark.parametrize("result", [{"id": "x" * LARGEST_SUPPLIED}, nested(100)])
 async def test_a_supplied_result_that_is_too_large_or_too_deep_changes_nothing(
     bench: ToolBench, desk: Desk, client: Client, result: object
 ):
