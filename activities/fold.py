@@ -1,50 +1,42 @@
-"""Reading a session's past runs again, to fold its record for what a changed rulebook asks (SPEC 3.6)."""
+"""Reading a session's record again, to fold it for what a changed rulebook asks (SPEC 3.6)."""
 
 import asyncio
 
 from temporalio import activity
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from ..contract.folding import Folded, FoldRequest
 from ..contract.names import FOLD_RECORD_ACTIVITY, VIEW_QUERY
-from ..contract.run import RunView
-from ..tools.folding import fold_runs
+from ..contract.record import Page
+from ..tools.folding import fold_lines
 
 __all__ = ["fold_record"]
 
-AT_A_TIME = 20
+AT_A_TIME = 8
 
 
 @activity.defn(name=FOLD_RECORD_ACTIVITY)
 async def fold_record(request: FoldRequest) -> Folded:
-    """Fold the record from the runs as they ended; say which run is gone where one is.
-
-    The oldest runs are read first, since they are the first that Temporal forgets.
-    """
+    """Fold the record from its pages; say which page is gone where one is."""
     client = activity.client()
-    views: list[RunView] = []
-    for at in range(0, len(request.runs), AT_A_TIME):
+    lines: list[str] = []
+    for at in range(0, len(request.chain.pages), AT_A_TIME):
         activity.heartbeat(at)
-        names = request.runs[at : at + AT_A_TIME]
-        for name, view in zip(names, await asyncio.gather(*(_view(client, name) for name in names)), strict=True):
-            if view is None:
+        names = request.chain.pages[at : at + AT_A_TIME]
+        for name, page in zip(names, await asyncio.gather(*(_page(client, name) for name in names)), strict=True):
+            if page is None:
                 return Folded(missing=name)
-            views.append(view)
-    return Folded(record=fold_runs(views, request.rulebook))
+            lines += page.lines
+    return Folded(record=fold_lines([*lines, *request.chain.lines], request.rulebook))
 
 
-async def _view(client: Client, run: str) -> RunView | None:
-    """Return what a run showed at its end, one that was terminated included; None when Temporal no longer has it."""
-    handle = client.get_workflow_handle(run, result_type=RunView)
+async def _page(client: Client, name: str) -> Page | None:
+    """Return a page of the record; None when Temporal no longer has it."""
     try:
-        description = await handle.describe()
-        if description.status == WorkflowExecutionStatus.COMPLETED:
-            ended: RunView = await handle.result()
-            return ended
-        cut_short: RunView = await handle.query(VIEW_QUERY, result_type=RunView)
+        page: Page = await client.get_workflow_handle(name).query(VIEW_QUERY, result_type=Page)
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND:
             return None
         raise
-    return cut_short
+    return page

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "plan": "Show how a turn would be read, checked and asked; run nothing.",
     "lint": "Say what recovery needs of each write and does not have.",
     "verify": "Look for routes that cannot be undone, before anything runs.",
+    "audit": "Export or verify the record of a session.",
     "version": "Say which versions are in use.",
 }
 """The commands, in the order of the help, each in the module of its name."""

@@ -5,32 +5,32 @@ session where there is none; an answer goes to the run as a signal, which is dur
 is up or not. Both then wait for the run to need a person or to be over.
 """
 
-import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
-from temporalio.client import WithStartWorkflowOperation
-from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from ..contract.errors import Ambiguous, Conflict, NotFound
-from ..contract.names import ANSWER_SIGNAL, SESSION_WORKFLOW, SUBMIT_UPDATE, VIEW_QUERY, session_workflow_id
+from ..contract.names import ANSWER_SIGNAL, REWIND_UPDATE, VIEW_QUERY, session_workflow_id
 from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionKind
 from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
-from ..contract.session import LONGEST_TURN, SessionState, SessionView, Submitted, Turn
+from ..contract.session import LONGEST_TURN, Rewound, SessionView, Turn
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview, preview
-from .conflicts import raise_if_not_taken, thread_is_waiting
+from .audit import SessionRecord, read_record
+from .conflicts import pending_compensation, raise_if_not_taken
 from .following import Follower
 from .home import Home
 from .patience import while_served
 from .place import Place
 from .runs import RunSummary, list_runs
+from .submitting import submit
 
 __all__ = ["AsyncAgent"]
 
@@ -140,10 +140,12 @@ class AsyncAgent:
             user: who said it; the session is theirs.
             language: the language to read it in; by default the session's, then the agent's, then English.
             key: names this request: the same key again does not start a second run.
-            queue: wait for a run that is open, instead of raising.
+            queue: wait for a run that is open, in line with others that wait, instead of raising. A turn that waits is
+                kept by the session: it begins when its time comes, whether or not anybody waits for it here.
 
         Raises:
-            Conflict: ``thread_is_waiting``: a run of this user is still open, and needs an answer first.
+            Conflict: ``thread_is_waiting``: a run of this user is still open, and needs an answer first;
+                ``queue_full``: too many turns wait; ``run_not_started``: Temporal did not take the run.
             Unreachable: Temporal does not answer, or no worker serves the agent. A turn that was not accepted is lost.
             ValueError: the user's name or the turn cannot be used.
         """
@@ -161,47 +163,12 @@ class AsyncAgent:
             queue=queue,
             attributes=place.attributes,
         )
-        submitted = await self._submit(user, request)
-        if submitted.status == "busy":
-            submitted = await self._submit_once_settled(user, request, submitted.run)
+        submitted = await submit(place, self.name, user, request)
         if submitted.status == "lacking":
             return Reply(text=submitted.text, state="reading", unread=submitted.unread)
         if submitted.status == "unread":
             return Reply(text=submitted.text, state="refused", unread=submitted.unread)
         return Reply.of_run(await self._attend(user, submitted.run, asks=submitted.asks))
-
-    async def _submit(self, user: str, turn: Turn) -> Submitted:
-        place = await self._home.open()
-        state = SessionState(agent=self.name, user=user, epoch=secrets.token_hex(3))
-        start: WithStartWorkflowOperation[object, object] = WithStartWorkflowOperation(
-            SESSION_WORKFLOW,
-            state,
-            id=session_workflow_id(self.name, user),
-            task_queue=place.task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            static_summary=f"{user} with {self.name}",
-        )
-        submitted: Submitted = await while_served(
-            place.client.execute_update_with_start_workflow(
-                SUBMIT_UPDATE,
-                turn,
-                start_workflow_operation=start,
-                id=uuid4().hex,
-                result_type=Submitted,
-            ),
-            place,
-        )
-        return submitted
-
-    async def _submit_once_settled(self, user: str, turn: Turn, run: str) -> Submitted:
-        """Submit again where the session only has not heard yet that its run ended; refuse where it is open."""
-        view = await self.run(run)
-        if not view.over:
-            raise thread_is_waiting(view)
-        submitted = await self._submit(user, turn.model_copy(update={"settled": run}))
-        if submitted.status == "busy":
-            raise thread_is_waiting(await self.run(submitted.run))
-        return submitted
 
     async def _attend(self, user: str, run: str, *, asks: bool = True, since: int = 0) -> RunView:
         place = await self._home.open()
@@ -350,8 +317,41 @@ class AsyncAgent:
         """
         place = await self._home.open()
         handle = place.client.get_workflow_handle(session_workflow_id(self.name, user))
-        try:
+        with self._known(user):
             return await while_served(handle.query(VIEW_QUERY, result_type=SessionView), place)
+
+    async def record(self, user: str) -> SessionRecord:
+        """Return the whole record of the user's session: every turn, call, undo, question and answer (SPEC 7.4).
+
+        The lines of a run are written when it is over.
+
+        Raises:
+            NotFound: ``no_such_session``.
+        """
+        place = await self._home.open()
+        with self._known(user):
+            return await read_record(place, self.name, user)
+
+    async def rewind(self, user: str) -> None:
+        """Make sure that nothing of the user's failed runs is left in what a model reads next (SPEC 7.2).
+
+        A run is rewound by itself as soon as nothing of it remains to be undone, so there is nothing more to do.
+
+        Raises:
+            Conflict: ``rewind_with_pending_compensation``: a run is open, or something still needs undoing.
+            NotFound: ``no_such_session``.
+        """
+        place = await self._home.open()
+        handle = place.client.get_workflow_handle(session_workflow_id(self.name, user))
+        with self._known(user):
+            rewound = await while_served(handle.execute_update(REWIND_UPDATE, result_type=Rewound), place)
+        if rewound.refused:
+            raise pending_compensation(user, rewound)
+
+    @contextmanager
+    def _known(self, user: str) -> Iterator[None]:
+        try:
+            yield
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 raise NotFound("no_such_session", f"{user} has no session with {self.name}.") from error

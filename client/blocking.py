@@ -20,6 +20,7 @@ from ..contract.session import SessionView
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview
 from .agent import AsyncAgent
+from .audit import SessionRecord
 from .place import Place
 from .runs import RunSummary
 
@@ -160,6 +161,14 @@ class Agent:
     def session(self, user: str) -> SessionView:
         """Return the user's session; see `AsyncAgent.session`."""
         return self._wait(self._agent.session(user))
+
+    def record(self, user: str) -> SessionRecord:
+        """Return the record of the user's session; see `AsyncAgent.record`."""
+        return self._wait(self._agent.record(user))
+
+    def rewind(self, user: str) -> None:
+        """Make sure that the user's failed runs have left the memory; see `AsyncAgent.rewind`."""
+        self._wait(self._agent.rewind(user))
 
     def run(self, run: str) -> RunView:
         """Return what a run shows; see `AsyncAgent.run`."""

@@ -1,10 +1,11 @@
-"""What a caller is told when a turn or an answer changes nothing, the way things stand (SPEC 4.4, 7.3)."""
+"""What a caller is told when a turn or an answer changes nothing, the way things stand (SPEC 4.4, 7.2, 7.3)."""
 
 from ..contract.errors import Conflict, ConflictCode
 from ..contract.question import Answer, Question
 from ..contract.run import RunView
+from ..contract.session import Rewound
 
-__all__ = ["raise_if_not_taken", "thread_is_waiting"]
+__all__ = ["pending_compensation", "raise_if_not_taken", "thread_is_waiting"]
 
 
 def thread_is_waiting(view: RunView) -> Conflict:
@@ -17,6 +18,16 @@ def thread_is_waiting(view: RunView) -> Conflict:
         run_id=view.run,
         question_id=view.waiting[0].id if view.waiting else None,
     )
+
+
+def pending_compensation(user: str, rewound: Rewound) -> Conflict:
+    """Return the error for a rewind while something still needs undoing: of which run, and what."""
+    code: ConflictCode = "rewind_with_pending_compensation"
+    if rewound.open_run:
+        hint = "Answer what it asks, or wait until it is over."
+        return Conflict(code, f"The run {rewound.open_run} of {user} is still open.", hint, run_id=rewound.open_run)
+    said = "; ".join(f"{remains.run}: {', '.join(remains.tools)}" for remains in rewound.remains)
+    return Conflict(code, f"Something still needs undoing. {said}.", run_id=rewound.remains[0].run)
 
 
 def raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:

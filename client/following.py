@@ -8,6 +8,7 @@ each question, however many calls lie between.
 
 import asyncio
 import itertools
+from contextlib import suppress
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
@@ -19,9 +20,9 @@ from temporalio.client import (
     WorkflowHistoryEventFilterType,
 )
 
+from ..contract.ending import cut_short
 from ..contract.names import VIEW_QUERY
 from ..contract.run import RunView
-from ..contract.wording import words
 
 __all__ = ["Follower"]
 
@@ -113,6 +114,15 @@ class Follower:
         await self._events_until_close()
         return await self._last_view(self._ended) if self._ended else await self.view()
 
+    async def until_over(self) -> None:
+        """Wait until the run is over, whatever it asks meanwhile."""
+        for pause in itertools.chain(POLLS, itertools.repeat(POLLS[-1])):
+            if self._ended is not None:
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._events_until_close()
+
     async def _until_close_or_question(self) -> RunView:
         """Wait for the end in one call to the server, and look now and then whether something was asked after all."""
         closing = asyncio.ensure_future(self._events_until_close())
@@ -172,4 +182,4 @@ class Follower:
             return RunView.model_validate(view)
         # Terminated, say: no code of ours ran at its end, so what it shows is what it was doing then.
         view = await self.view()
-        return view.model_copy(update={"state": "left", "text": words(view.language).ended_outside(), "waiting": ()})
+        return cut_short(view)

@@ -149,8 +149,10 @@ ConflictCode = Literal[
     "digest_mismatch",
     "no_open_question",
     "question_closed",
+    "queue_full",
     "rewind_with_pending_compensation",
     "run_condemned",
+    "run_not_started",
     "thread_is_waiting",
     "undo_in_progress",
 ]

@@ -9,11 +9,15 @@ __all__ = [
     "ANSWER_UPDATE",
     "CAPS_WORKFLOW",
     "FOLD_RECORD_ACTIVITY",
+    "FOLLOW_RUN_ACTIVITY",
     "LANGUAGE_UPDATE",
     "LATE_SIGNAL",
+    "PAGE_WORKFLOW",
     "READ_TURN_ACTIVITY",
+    "RECORD_QUERY",
     "RESERVE_ACTIVITY",
     "RESERVE_UPDATE",
+    "REWIND_UPDATE",
     "RUN_WORKFLOW",
     "SEARCH_ATTRIBUTES",
     "SESSION_WORKFLOW",
@@ -26,6 +30,7 @@ __all__ = [
     "VIEW_QUERY",
     "caps_workflow_id",
     "default_task_queue",
+    "page_id",
     "query_activity_id",
     "reserve_activity_id",
     "run_id",
@@ -38,11 +43,17 @@ __all__ = [
 SESSION_WORKFLOW = "AmendsSession"
 RUN_WORKFLOW = "AmendsRun"
 CAPS_WORKFLOW = "AmendsCaps"
+PAGE_WORKFLOW = "AmendsRecordPage"
+"""Holds one full page of a session's record, for as long as it is open."""
 
 SUBMIT_UPDATE = "submit"
 """To a session: a turn. Answered with `contract.session.Submitted`."""
 LANGUAGE_UPDATE = "set_language"
 """To a session: the language its turns are read in when a request names none (SPEC 2.2)."""
+REWIND_UPDATE = "rewind"
+"""To a session: forget the messages of failed runs, unless something of them still needs undoing (SPEC 7.2)."""
+RECORD_QUERY = "record"
+"""To a session: its record, as `contract.record.Tail` (SPEC 7.4)."""
 ANSWER_SIGNAL = "answer"
 """To a run: an answer to a question, durable once sent (SPEC 4.4)."""
 ANSWER_UPDATE = "answer_now"
@@ -62,6 +73,7 @@ READ_TURN_ACTIVITY = "amends.read_turn"
 FOLD_RECORD_ACTIVITY = "amends.fold_record"
 RESERVE_ACTIVITY = "amends.reserve"
 SETTLE_ACTIVITY = "amends.settle"
+FOLLOW_RUN_ACTIVITY = "amends.follow_run"
 """Tool names have no dot, so no tool can take one of these names."""
 
 STATE_ATTRIBUTE = "AmendsState"
@@ -89,6 +101,11 @@ def caps_workflow_id(agent: str, user: str = "") -> str:
 def run_id(session: str, number: int) -> str:
     """The id of a run, which is its workflow id: unique for ever, whatever happened to earlier sessions."""
     return f"run:{session}:{number}"
+
+
+def page_id(session: str, number: int, last_hash: str) -> str:
+    """The workflow id of a sealed page of a session's record: its place, and the hash of its last line."""
+    return f"record:{session}:{number}:{last_hash[:12]}"
 
 
 def step_activity_id(position: int, attempt: int = 1) -> str:

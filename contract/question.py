@@ -10,7 +10,7 @@ from .decision import Hit
 from .model import Wire
 from .sizes import depth, json_bytes
 
-__all__ = ["ANSWERS", "Answer", "AnswerWord", "Answered", "Question", "QuestionKind"]
+__all__ = ["ANSWERS", "Answer", "AnswerWord", "Answered", "Asked", "Question", "QuestionKind"]
 
 QuestionKind = Literal["confirm", "outcome", "undo"]
 """`confirm`: may this write run? `outcome`: did it take effect? `undo`: an undo failed, what now?"""
@@ -51,6 +51,19 @@ class Question(Wire):
     answers: tuple[AnswerWord, ...]
     undo: str | None = None
     rules: tuple[Hit, ...] = ()
+    digest: str
+    asked_at: datetime
+
+
+class Asked(Wire):
+    """A question as the record keeps it, open or closed. Its arguments are those of the step or of its undo."""
+
+    id: str
+    kind: QuestionKind
+    position: int
+    tool: str
+    text: str
+    warnings: tuple[str, ...] = ()
     digest: str
     asked_at: datetime
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from .decision import Decision
 from .model import Wire
 from .outcome import Failure
-from .question import Answered, Question
+from .question import Answered, Asked, Question
 from .reading import Language
 from .tool import ToolContract
 
@@ -124,6 +124,7 @@ class RunView(Wire):
 
     ``text`` is the one reply of the run, empty while it is open. ``undone`` and ``left`` name steps by position, in the
     order the rollback came to them. ``notice`` says what an open run waits for, where it is no person.
+    ``asked`` holds every question of the run, in order, open or closed.
     """
 
     run: str
@@ -136,6 +137,7 @@ class RunView(Wire):
     steps: tuple[Step, ...] = ()
     waiting: tuple[Question, ...] = ()
     answers: tuple[Answered, ...] = ()
+    asked: tuple[Asked, ...] = ()
     text: str = ""
     undone: tuple[int, ...] = ()
     left: tuple[int, ...] = ()

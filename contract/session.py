@@ -6,18 +6,26 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from .chain import Head
+from .memory import Message, Remembered
 from .model import Wire
 from .reading import Language, Unread
-from .run import PlannedCall, RunState
+from .record import Chain
+from .run import PlannedCall, RunState, RunView
 from .tool import ToolContract
 
 __all__ = [
+    "LONGEST_FACTS",
     "LONGEST_TURN",
+    "MOST_QUEUED",
     "Lacking",
-    "Message",
+    "OpenRun",
+    "PastRun",
     "Plan",
     "ReadRequest",
-    "RecordLine",
+    "Remains",
+    "Rewound",
+    "RunEnd",
     "SessionState",
     "SessionView",
     "Submitted",
@@ -27,6 +35,10 @@ __all__ = [
 
 LONGEST_TURN = 2_000
 """The most characters a turn may have."""
+LONGEST_FACTS = 32_000
+"""The most characters of JSON the host's facts may have; they travel with every call of the check."""
+MOST_QUEUED = 10
+"""The most turns that may wait for an open run."""
 
 
 class Turn(Wire):
@@ -61,10 +73,12 @@ class Submitted(Wire):
 
     ``started``: ``run`` runs; ``asks`` says whether a person will be asked. ``unread``: ``text`` says why and what to
     say instead. ``lacking``: ``text`` asks for the one value that is missing. ``busy``: ``run`` is still open, and
-    nothing was done.
+    nothing was done. ``queued``: it is kept and will start when its time comes, which is not before ``run`` has ended;
+    the same request again tells what became of it. ``again``: the session is just continuing as new; nothing was done,
+    and the same request is to be sent again. ``not_started``: there is no run, and ``text`` says why.
     """
 
-    status: Literal["started", "unread", "lacking", "busy"]
+    status: Literal["started", "unread", "lacking", "busy", "queued", "again", "not_started"]
     run: str = ""
     asks: bool = False
     text: str = ""
@@ -107,16 +121,8 @@ class Plan(Wire):
     lexicon: str = ""
 
 
-class Message(Wire):
-    """One message of the memory: what a model would read next."""
-
-    role: Literal["user", "assistant"]
-    text: str
-    run: str = ""
-
-
-class RecordLine(Wire):
-    """One line of the record: what a run was asked and what became of it. Never rewound."""
+class PastRun(Wire):
+    """One turn that is over: the run it started, if any, and what became of it. A line of `SessionView`."""
 
     run: str
     turn: str
@@ -126,11 +132,51 @@ class RecordLine(Wire):
     steps: int = 0
 
 
+class OpenRun(Wire):
+    """The run that is open, with what the session needs at its end.
+
+    ``undoable`` names the tools of its plan that a rollback can undo. ``calls`` is the plan, as bounded as in the
+    record, and ``first_step`` the number of the first.
+    """
+
+    run: str
+    turn: str
+    language: Language
+    undoable: tuple[str, ...] = ()
+    atomic: bool = True
+    first_step: int = 1
+    calls: tuple[PlannedCall, ...] = ()
+
+
+class RunEnd(Wire):
+    """How a run ended. ``view`` is None when nothing is left of it to be seen."""
+
+    view: RunView | None = None
+
+
+class Remains(Wire):
+    """A run that is over and not undone: the tools of its writes that still need undoing, latest first."""
+
+    run: str
+    tools: tuple[str, ...]
+
+
+class Rewound(Wire):
+    """What became of a request to rewind: done, or refused because of an open run or of what remains to be undone."""
+
+    refused: bool = False
+    open_run: str = ""
+    remains: tuple[Remains, ...] = ()
+
+
 class SessionState(Wire):
     """Everything a session keeps, carried whole when it continues as new.
 
     ``epoch`` is drawn when the session is first started. It is part of the session's identity, so that a session that
-    was lost and started again never repeats a run id or an idempotency key.
+    was lost and started again never repeats a run id or an idempotency key. ``tally`` is the fold that rules ask
+    (`rulebook.record.RecordState`), ``chain`` the record itself with its full pages elsewhere. ``past`` holds the
+    latest turns, ``turns`` counts all that are over. ``queued`` are the turns that wait for the open run, in order.
+    ``remains`` are the runs that are over and not undone.
     """
 
     agent: str
@@ -139,11 +185,16 @@ class SessionState(Wire):
     language: Language | None = None
     next_run: int = 1
     next_step: int = 1
-    record: tuple[RecordLine, ...] = ()
+    chain: Chain | None = None
+    past: tuple[PastRun, ...] = ()
+    turns: int = 0
     tally: Mapping[str, JsonValue] | None = None
-    memory: tuple[Message, ...] = ()
+    memory: Remembered = Remembered()
     requests: Mapping[str, Submitted] = {}
     lacking: Lacking | None = None
+    queued: tuple[Turn, ...] = ()
+    open: OpenRun | None = None
+    remains: tuple[Remains, ...] = ()
     condemned: tuple[str, ...] = ()
 
     @property
@@ -153,12 +204,22 @@ class SessionState(Wire):
 
 
 class SessionView(Wire):
-    """What a session shows: its open run, if any, and its past runs, oldest first."""
+    """What a session shows: its open run, if any, and its latest past turns, oldest first.
+
+    ``turns`` counts all that are over, ``queued`` those that wait. ``memory`` is what a model would read next, without
+    the ``earlier`` turns that only the record holds. ``remains`` names runs with something left to undo. ``head`` is
+    the end of the record.
+    """
 
     session: str
     agent: str
     user: str
     language: Language | None = None
     open_run: str = ""
-    runs: tuple[RecordLine, ...] = ()
+    runs: tuple[PastRun, ...] = ()
+    turns: int = 0
+    queued: int = 0
     memory: tuple[Message, ...] = ()
+    earlier: int = 0
+    remains: tuple[Remains, ...] = ()
+    head: Head

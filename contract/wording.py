@@ -83,7 +83,13 @@ class ReplyWords(Protocol):
         """Say what the result of a skipped call says."""
 
     def ended_outside(self) -> str:
-        """Say that the run was ended from outside the product, so that nothing was undone."""
+        """Say that the run was ended from outside the product, so that nothing more was undone."""
+
+    def still_done(self, steps: Sequence[str]) -> str:
+        """Say what a run that was ended from outside did and did not undo."""
+
+    def nobody_knows(self, tools: Sequence[str]) -> str:
+        """Say of which of its calls nobody knows whether they took effect."""
 
 
 def words(language: Language) -> ReplyWords:

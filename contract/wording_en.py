@@ -94,4 +94,14 @@ def declined() -> str:
 
 def ended_outside() -> str:
     """Say that the run was ended from outside."""
-    return "This run was ended from outside before it could undo anything. What it did is still done."
+    return "This run was ended from outside before it was over."
+
+
+def still_done(steps: Sequence[str]) -> str:
+    """Say what such a run did and did not undo."""
+    return f"What it did is still done: {', '.join(steps)}."
+
+
+def nobody_knows(tools: Sequence[str]) -> str:
+    """Say which calls may have taken effect."""
+    return f"Nobody knows whether these took effect: {', '.join(tools)}."

@@ -94,4 +94,14 @@ def declined() -> str:
 
 def ended_outside() -> str:
     """Say that the run was ended from outside."""
-    return "Esta execução foi encerrada de fora antes de poder desfazer qualquer coisa. O que ela fez continua feito."
+    return "Esta execução foi encerrada de fora antes do fim."
+
+
+def still_done(steps: Sequence[str]) -> str:
+    """Say what such a run did and did not undo."""
+    return f"O que ela fez continua feito: {', '.join(steps)}."
+
+
+def nobody_knows(tools: Sequence[str]) -> str:
+    """Say which calls may have taken effect."""
+    return f"Ninguém sabe se tiveram efeito: {', '.join(tools)}."

@@ -1,13 +1,13 @@
-"""What the record is told of the steps of a run: the lines that order rules and caps see (SPEC 3.6)."""
+"""What order rules and caps see of the steps of a run, and of the lines of a record (SPEC 3.6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from ..contract.record import CallEvent, CallOutcome
-from ..contract.run import Step, StepState
+from ..contract.record import CallEvent, CallOutcome, Entry
+from ..contract.run import Step
 
-__all__ = ["call_event", "call_events"]
+__all__ = ["call_event", "call_events", "recorded_events"]
 
-_OUTCOMES: dict[StepState, CallOutcome] = {
+_OUTCOMES: Mapping[str, CallOutcome] = {
     "proposed": "in_flight",
     "approved": "in_flight",
     "sent": "in_flight",
@@ -18,6 +18,8 @@ _OUTCOMES: dict[StepState, CallOutcome] = {
     "in doubt": "unknown",
 }
 """What the record says of a call in each state of its step; in every other state the call ran."""
+
+_UNDONE = frozenset(("undone", "undone by hand"))
 
 
 def call_events(step: Step, run: str) -> Iterator[CallEvent]:
@@ -44,6 +46,38 @@ def call_event(step: Step, run: str) -> CallEvent:
         tool=step.tool,
         arguments=step.arguments,
         outcome=_OUTCOMES.get(step.state, "ran"),
-        undone=step.state in ("undone", "undone by hand"),
+        undone=step.state in _UNDONE,
         result=step.result,
     )
+
+
+def recorded_events(entries: Iterable[Entry]) -> Iterator[CallEvent]:
+    """Yield what rules see of a record's lines: the same as `call_events` of the steps they were written from.
+
+    Arguments that were too long for the record have no values there, and rules take the strict side.
+    """
+    lines = list(entries)
+    undos = {entry.step: entry for entry in lines if entry.kind == "undo"}
+    for call in lines:
+        if call.kind != "call":
+            continue
+        undo = undos.get(call.step)
+        yield CallEvent(
+            step=call.step,
+            run=call.run,
+            day=call.day,
+            tool=call.tool,
+            arguments=call.arguments or {},
+            outcome=_OUTCOMES.get(call.outcome, "ran"),
+            undone=undo is not None and undo.outcome in _UNDONE,
+        )
+        if undo is not None and undo.tries:
+            yield CallEvent(
+                step=call.step,
+                run=call.run,
+                day=call.day,
+                tool=undo.tool,
+                arguments=undo.arguments or {},
+                outcome="ran" if undo.outcome == "undone" else "unknown",
+                undoes=call.step,
+            )

@@ -21,11 +21,13 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from ..activities.call import tool_activity
 from ..activities.caps import reserve_room, settle_room
 from ..activities.fold import fold_record
+from ..activities.follow import follow_run
 from ..activities.read import reading_activity
 from ..contract.errors import AmendsError
 from ..tools.loader import LoadedAgent
 from ..tools.tool import Tool
 from ..workflows.caps import CapsWorkflow
+from ..workflows.page import PageWorkflow
 from ..workflows.run import RunWorkflow
 from ..workflows.session import SessionWorkflow
 
@@ -60,10 +62,11 @@ class AmendsPlugin(SimplePlugin):
         super().__init__(
             "amends.Plugin",
             data_converter=_converter,
-            workflows=[SessionWorkflow, RunWorkflow, CapsWorkflow],
+            workflows=[SessionWorkflow, RunWorkflow, PageWorkflow, CapsWorkflow],
             activities=[
                 *(tool_activity(tool, self._threads, served) for tool in tools.values()),
                 reading_activity({agent.name: agent for agent in agents}),
+                follow_run,
                 fold_record,
                 reserve_room,
                 settle_room,

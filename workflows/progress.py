@@ -214,6 +214,7 @@ class Progress:
             steps=tuple(self.steps),
             waiting=self.questions.open,
             answers=self.questions.answered,
+            asked=self.questions.asked,
             text=self.text,
             undone=tuple(self.undone),
             left=tuple(self.left),

@@ -12,7 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from ..contract.canonical import sha256
 from ..contract.decision import Hit
-from ..contract.question import ANSWERS, Answer, Answered, Question, QuestionKind
+from ..contract.question import ANSWERS, Answer, Answered, Asked, Question, QuestionKind
 
 __all__ = ["Questions"]
 
@@ -25,7 +25,7 @@ class Questions:
 
     def __init__(self, run: str) -> None:
         self._run = run
-        self._asked = 0
+        self._asked: list[Asked] = []
         self._open: dict[str, Question] = {}
         self._winners: dict[str, tuple[Answer, Answered]] = {}
         self._answered: list[Answered] = []
@@ -34,6 +34,11 @@ class Questions:
     def open(self) -> tuple[Question, ...]:
         """The questions that wait for a person, oldest first."""
         return tuple(self._open.values())
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """Every question, in the order of asking, open or closed."""
+        return tuple(self._asked)
 
     @property
     def answered(self) -> tuple[Answered, ...]:
@@ -55,8 +60,7 @@ class Questions:
         rules: tuple[Hit, ...] = (),
     ) -> Question:
         """Open a question. ``bound_to`` is the digest of the decision behind it: it goes into the question's own."""
-        self._asked += 1
-        name = f"q{self._asked}"
+        name = f"q{len(self._asked) + 1}"
         shown: dict[str, object] = {
             "run": self._run,
             "question": name,
@@ -83,6 +87,7 @@ class Questions:
             asked_at=at,
         )
         self._open[name] = question
+        self._asked.append(Asked.model_validate(question, from_attributes=True))
         return question
 
     def winner(self, question: Question) -> Answer | None:
@@ -123,7 +128,7 @@ class Questions:
         """Return why ``answer`` would change nothing, or empty text if it would be taken."""
         question = self._open.get(answer.question_id)
         if question is None:
-            asked = answer.question_id in {f"q{number}" for number in range(1, self._asked + 1)}
+            asked = answer.question_id in {f"q{number}" for number in range(1, len(self._asked) + 1)}
             return "question_closed" if asked else "unknown_question"
         if answer.answer not in question.answers:
             return "answer_not_offered"

@@ -4,6 +4,7 @@ import pytest
 from amends.activities import fold
 from amends.contract.names import session_workflow_id
 from amends.testing.desk import Desk, open_desk
+from amends.workflows import ledger
 from temporalio.client import Client
 
 NO_RULES = "rules: []\n"
@@ -74,14 +75,15 @@ async def test_a_new_order_rule_knows_which_orders_were_charged(client, ruled, t
         ),
     ],
 )
-async def test_where_a_past_run_is_gone_the_refusal_says_so_and_the_way_out(  # noqa: PLR0917 - fixtures
+async def test_where_a_page_of_the_record_is_gone_the_refusal_says_so_and_the_way_out(  # noqa: PLR0917 - fixtures
     client, ruled, task_queue, monkeypatch, rules, turn, refused
 ):
+    monkeypatch.setattr(ledger, "PAGE_BYTES", 500)
     async with open_desk(client, ruled(NO_RULES).agent, task_queue=task_queue) as desk:
         await desk.order(charge("20.00"), user=USER)
-    # As after the retention time of the namespace: the server does not know the run.
-    look = fold._view
-    monkeypatch.setattr(fold, "_view", lambda client, run: look(client, f"gone:{run}"))
+    # As when somebody deleted it: the server does not know the page.
+    look = fold._page
+    monkeypatch.setattr(fold, "_page", lambda client, name: look(client, f"gone:{name}"))
     async with open_desk(client, ruled(rules).agent, task_queue=task_queue) as desk:
         assert (await desk.order(turn, user=USER)).text == f"This run stopped: {refused} {TOO_NEW})."
         await client.get_workflow_handle(session_workflow_id(desk.name, USER)).terminate("as the refusal says")

@@ -218,7 +218,7 @@ async def test_a_terminated_run_is_noted_and_told_as_what_it_is(bench: ToolBench
     reply = await desk.confirm(desk.user, "approve")
     await run_of(desk, reply.run).terminate("by hand")
     over = await desk.attend(reply.run)
-    told = "This run was ended from outside before it could undo anything. What it did is still done."
+    told = "This run was ended from outside before it was over. What it did is still done: charge_card."
     assert (over.text, over.state, over.waiting) == (told, "left", ())
     assert [step.state for step in over.steps] == ["done", "proposed"]
 

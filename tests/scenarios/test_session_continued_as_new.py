@@ -60,7 +60,7 @@ async def test_turn_after_turn_nothing_is_forgotten(bench: ToolBench, desk: Desk
     session = await settled(desk)
     assert len(session.runs) == 16
     assert session.runs[0].run == noted.run
-    assert len(session.memory) == 32
+    assert len(session.memory) == 48
     assert [call.context.step for call in bench.calls] == list(range(1, 17))
     assert len({call.context.session for call in bench.calls}) == 1
     assert len({call.key for call in bench.calls}) == 16

@@ -39,13 +39,14 @@ async def test_the_memory_after_a_failed_run_holds_the_turn_and_one_reply(bench:
     await desk.order(NOTE)
     failed = await desk.order(ORDER)
     memory = (await settled(desk)).memory
-    assert [(message.role, message.text) for message in memory] == [
+    assert [(message.role, message.text or message.tool) for message in memory] == [
         ("user", NOTE),
+        ("tool", "add_note"),
         ("assistant", "Done: add_note."),
         ("user", ORDER),
         ("assistant", failed.text),
     ]
-    assert {message.run for message in memory[2:]} == {failed.run}
+    assert {message.run for message in memory[3:]} == {failed.run}
 
 
 async def test_an_unread_turn_is_told_why_and_starts_nothing(bench: ToolBench, desk: Desk):

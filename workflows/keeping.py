@@ -1,0 +1,275 @@
+"""What a session keeps, and how it changes when something happens (SPEC 7). It waits for nothing and calls nothing.
+
+Everything that happens becomes lines of the record first. The memory takes in the same lines, and the counters that
+rules ask take in the calls: both are readings of the record, one that is rewound and one that never is.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from ..contract.chain import bounded
+from ..contract.ending import still_to_undo
+from ..contract.memory import Memory
+from ..contract.reading import Language
+from ..contract.record import CallEvent, Chain, Entry, Tail
+from ..contract.run import RunInput, RunView
+from ..contract.session import OpenRun, PastRun, Plan, Remains, SessionState, SessionView, Submitted, Turn
+from ..contract.wording import words
+from ..rulebook.record import Record, RecordState
+from ..rulebook.rules import Rulebook
+from ..rulebook.step_events import call_events
+from .entries import entries_of_run, kept_values
+from .ledger import Ledger
+
+__all__ = ["Kept"]
+
+REQUESTS_KEPT = 200
+"""How many requests are remembered, so that one sent twice is answered alike."""
+PAST_KEPT = 50
+"""How many past turns a session shows. The record has them all."""
+
+
+class Kept:
+    """The state of one session, made from what it was started with."""
+
+    def __init__(self, state: SessionState) -> None:
+        self.agent = state.agent
+        self.user = state.user
+        self.language = state.language
+        self.open = state.open
+        self.turns = state.turns
+        self.queued = deque(state.queued)
+        self.remains = state.remains
+        self.ledger = Ledger(state.chain or Chain(session=state.session))
+        self._epoch = state.epoch
+        self._next_run = state.next_run
+        self._next_step = state.next_step
+        self._past = deque(state.past, maxlen=PAST_KEPT)
+        self._memory = Memory(state.memory)
+        self._requests = dict(state.requests)
+        self.lacking = state.lacking
+        self._condemned = state.condemned
+        self._tally = Record(RecordState.model_validate(state.tally) if state.tally else None)
+
+    def state(self) -> SessionState:
+        """Return everything, to be carried into the next execution."""
+        return SessionState(
+            agent=self.agent,
+            user=self.user,
+            epoch=self._epoch,
+            language=self.language,
+            next_run=self._next_run,
+            next_step=self._next_step,
+            chain=self.ledger.chain,
+            past=tuple(self._past),
+            turns=self.turns,
+            tally=self._tally_state(),
+            memory=self._memory.remembered,
+            requests=self._requests,
+            queued=tuple(self.queued),
+            open=self.open,
+            remains=self.remains,
+            lacking=self.lacking,
+            condemned=self._condemned,
+        )
+
+    @property
+    def session(self) -> str:
+        """The session's identity, under which its next run is started."""
+        return f"{self.agent}:{self.user}:{self._epoch}"
+
+    def view(self) -> SessionView:
+        """Return what the session shows."""
+        memory = self._memory.remembered
+        return SessionView(
+            session=self.session,
+            agent=self.agent,
+            user=self.user,
+            language=self.language,
+            open_run=self.open.run if self.open else "",
+            runs=tuple(self._past),
+            turns=self.turns,
+            queued=len(self.queued),
+            memory=memory.messages,
+            earlier=memory.earlier,
+            remains=self.remains,
+            head=self.ledger.head,
+        )
+
+    def tail(self, now: datetime) -> Tail:
+        """Return the record as the session holds it."""
+        open_run = self.open.run if self.open else ""
+        return Tail(chain=self.ledger.chain, agent=self.agent, user=self.user, open_run=open_run, at=now)
+
+    # Requests
+
+    def answer(self, request: str) -> Submitted | None:
+        """Return what a request was answered, if it was made before."""
+        return self._requests.get(request)
+
+    def is_queued(self, request: str) -> bool:
+        """Whether the turn of a request waits in line."""
+        return any(turn.request_id == request for turn in self.queued)
+
+    def remember(self, request: str, submitted: Submitted) -> None:
+        """Remember the answer to a request."""
+        if request:
+            self._requests[request] = submitted
+            while len(self._requests) > REQUESTS_KEPT:
+                del self._requests[next(iter(self._requests))]
+
+    def queue(self, turn: Turn) -> None:
+        """Put a turn in line, unless it is: it will begin once everything before it is over."""
+        if not self.is_queued(turn.request_id):
+            self.queued.append(turn)
+
+    # A turn begins
+
+    def count_for(self, rulebook: Mapping[str, JsonValue], folded: Mapping[str, JsonValue] | None = None) -> bool:
+        """Keep from now on what a rulebook asks; say whether the counters can tell all of it.
+
+        Where they cannot, because it asks something new of calls that were made, ``folded`` is the record folded anew.
+        """
+        known = folded or self._tally_state()
+        self._tally = Record(RecordState.model_validate(known), rulebook=Rulebook.model_validate(rulebook))
+        return not self._tally.lacks
+
+    def run_input(self, turn: Turn, plan: Plan) -> RunInput:
+        """Return what the turn's run is started with, and use its numbers up.
+
+        They are used up whatever becomes of the start: numbers are never lent to another run.
+        """
+        given = RunInput(
+            session=self.session,
+            number=self._next_run,
+            agent=self.agent,
+            user=self.user,
+            turn=turn.text,
+            language=plan.language,
+            calls=plan.calls,
+            first_step=self._next_step,
+            tools=plan.tools,
+            rulebook=plan.rulebook,
+            record=self._tally_state(),
+            facts=turn.facts,
+            atomic=plan.atomic,
+            attributes=turn.attributes,
+        )
+        self._next_run += 1
+        self._next_step += len(plan.calls)
+        return given
+
+    def renew(self, epoch: str) -> None:
+        """Take a new identity. The record stays the same one."""
+        self._epoch = epoch
+
+    def note_started(self, turn: Turn, plan: Plan, run: str, given: RunInput, at: datetime) -> None:
+        """Note that the turn's run was started."""
+        self.open = OpenRun(
+            run=run,
+            turn=turn.text,
+            language=plan.language,
+            undoable=tuple(sorted({call.tool for call in plan.calls if _undoable(plan, call.tool)})),
+            atomic=plan.atomic,
+            first_step=given.first_step,
+            calls=tuple(call.model_copy(update={"arguments": kept_values(call.arguments)}) for call in given.calls),
+        )
+        self._write(self._turn_entry(turn, plan.language, run, at))
+
+    def note_no_run(self, turn: Turn, language: Language, text: str, at: datetime) -> None:
+        """Note that the turn started no run, and why."""
+        self._write(self._turn_entry(turn, language, "", at))
+        self._write(Entry(kind="end", at=at, outcome="refused", text=text))
+        self._note_past(PastRun(run="", turn=turn.text, state="refused", at=at, text=text))
+
+    def _turn_entry(self, turn: Turn, language: Language, run: str, at: datetime) -> Entry:
+        facts = bounded(dict(turn.facts)) if turn.facts else None
+        return Entry(
+            kind="turn",
+            at=at,
+            by=self.user,
+            run=run,
+            text=turn.text,
+            language=language,
+            facts=facts if isinstance(facts, dict) else None,
+        )
+
+    # A run ends
+
+    def close(self, view: RunView | None, at: datetime) -> None:
+        """Note the end of the open run. ``view`` is None when nothing is left of it to be seen."""
+        run, self.open = self.open, None
+        if run is None:
+            return
+        if view is None:
+            view = self._unseen(run, at)
+            remains = run.undoable
+            self._count_unseen(run, at)
+        else:
+            remains = still_to_undo(view, frozenset(run.undoable), atomic=run.atomic)
+        for step in view.steps:
+            for event in call_events(step, view.run):
+                self._tally.note(event)
+        self._next_step = max(self._next_step, *(step.number + 1 for step in view.steps), 0)
+        for entry in entries_of_run(view, ended_at=at, remains=remains):
+            self._write(entry)
+        self._note_past(
+            PastRun(run=run.run, turn=run.turn, state=view.state, at=at, text=view.text, steps=len(view.steps))
+        )
+        if remains:
+            self.remains = (*self.remains, Remains(run=run.run, tools=remains))
+        elif view.state != "done":
+            self._write(Entry(kind="rewind", at=at, run=run.run))
+
+    def _count_unseen(self, run: OpenRun, at: datetime) -> None:
+        """Count each call that was planned as one whose outcome nobody knows: caps and orders take the strict side."""
+        for number, call in enumerate(run.calls, run.first_step):
+            self._tally.note(
+                CallEvent(
+                    step=number,
+                    run=run.run,
+                    day=at.date().isoformat(),
+                    tool=call.tool,
+                    arguments=call.arguments,
+                    outcome="unknown",
+                )
+            )
+
+    def _unseen(self, run: OpenRun, at: datetime) -> RunView:
+        return RunView(
+            run=run.run,
+            session=self.session,
+            agent=self.agent,
+            user=self.user,
+            turn=run.turn,
+            language=run.language,
+            state="left",
+            text=words(run.language).ended_outside(),
+            ended_at=at,
+        )
+
+    # Everything else
+
+    def set_language(self, language: Language | None, at: datetime) -> None:
+        """Set the language of turns that name none."""
+        self.language = language
+        self._write(Entry(kind="language", at=at, language=language or ""))
+
+    def _write(self, entry: Entry) -> None:
+        self.ledger.add(entry)
+        self._memory.take(entry)
+
+    def _note_past(self, past: PastRun) -> None:
+        self._past.append(past)
+        self.turns += 1
+
+    def _tally_state(self) -> Mapping[str, JsonValue]:
+        return self._tally.state().model_dump(mode="json")
+
+
+def _undoable(plan: Plan, tool: str) -> bool:
+    contract = plan.tools.get(tool)
+    return contract is not None and contract.undoable
