@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 
-.PHONY: install demo test lint types bench lock clean
+.PHONY: install demo test chaos lint types bench lock clean
 .DELETE_ON_ERROR:
 
 install: $(READY)
@@ -31,6 +31,10 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest $(TESTS)
+
+# Random runs on workers that are killed all the time. SEED= repeats a run of it, RUNS= says how many (500).
+chaos: $(READY)
+	SEED=$(SEED) RUNS=$(RUNS) $(BIN)/python -m amends.tests.chaos.long
 
 lint: $(READY)
 	$(BIN)/ruff check .

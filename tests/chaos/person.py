@@ -18,9 +18,9 @@ class Person:
         self._witness = witness
 
     async def says(
-        self, question: Question, *, confirm: AnswerWord = "approve", undo: AnswerWord = "retry"
+        self, question: Question, account: str, *, confirm: AnswerWord = "approve", undo: AnswerWord = "retry"
     ) -> tuple[AnswerWord, dict[str, JsonValue] | None]:
-        """Return the answer to a question, and the result that goes with it.
+        """Return the answer to a question about an account, and the result that goes with it.
 
         ``confirm`` and ``undo`` are what to say where it is a matter of choice.
         """
@@ -28,15 +28,17 @@ class Person:
             case "confirm":
                 return confirm, None
             case "outcome":
-                await self._until_nothing_is_under_way(question)
-                effect = self._effect(question.run, question.tool, question)
+                await self._until_nothing_is_under_way(question, account)
+                effect = self._effect(question, account)
                 return ("happened", {"id": str(effect.id)}) if effect else ("did not happen", None)
             case _:
-                await self._until_nothing_is_under_way(question)
-                return self._about_an_undo(question, undo)
+                await self._until_nothing_is_under_way(question, account)
+                return self._about_an_undo(question, account, undo)
 
-    def _about_an_undo(self, question: Question, wish: AnswerWord) -> tuple[AnswerWord, dict[str, JsonValue] | None]:
-        effect = self._effect(question.run, question.tool, question)
+    def _about_an_undo(
+        self, question: Question, account: str, wish: AnswerWord
+    ) -> tuple[AnswerWord, dict[str, JsonValue] | None]:
+        effect = self._effect(question, account)
         if effect is None or effect.id not in {each.id for each in self._witness.standing(question.run)}:
             # It is gone, whatever the undo said.
             return "done by hand", None
@@ -44,17 +46,11 @@ class Person:
             self._witness.by_hand(effect)
         return wish, {"id": str(effect.id)} if wish == "retry" else None
 
-    def _effect(self, run: str, tool: str, question: Question) -> Effect | None:
-        account = str(question.arguments.get("account") or self._account(question))
-        found = [each for each in self._witness.effects(run) if (each.tool, each.subject) == (tool, account)]
-        return found[0] if found else None
+    def _effect(self, question: Question, account: str) -> Effect | None:
+        effects = self._witness.effects(question.run)
+        return next((each for each in effects if (each.tool, each.subject) == (question.tool, account)), None)
 
-    def _account(self, question: Question) -> str:
-        """An undo that could not be bound shows no arguments; its step says what it is about."""
-        writes = [each for each in self._witness.effects(question.run) if each.tool == question.tool]
-        return writes[-1].subject if writes else ""
-
-    async def _until_nothing_is_under_way(self, question: Question) -> None:
+    async def _until_nothing_is_under_way(self, question: Question, account: str) -> None:
         """Wait until no call of the question's tools is on its way: before, nobody can say what became of it."""
         patience = time.time() + 20
         tools = {question.tool, question.undo}
@@ -62,7 +58,7 @@ class Person:
             under_way = [
                 each
                 for each in self._witness.deliveries(question.run)
-                if each.tool in tools and not each.ended and lives(each.pid)
+                if each.tool in tools and each.subject == account and not each.ended and lives(each.pid)
             ]
             if not under_way:
                 return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from amends.contract.reply import Reply
-from amends.testing.desk import Desk, open_desk
+from amends.testing.desk import open_desk
 from amends.testing.target import Fault
 from amends.tests.chaos.fleet import Fleet, Nursery
 from amends.tests.chaos.nursery import load_bank
@@ -120,21 +120,20 @@ async def play(cell: Cell, client: Client, workers: Nursery) -> Ended:
         asked: list[str] = []
         reply = await desk.chat(turn, user=desk.user)
         while reply.waiting:
-            reply = await answer(desk, reply, fleet, cell, asked)
+            question = reply.waiting[0]
+            asked += [question.text] if question.kind != "confirm" else []
+            if question.kind == cell.killed_at and not fleet.deaths:
+                await kill(fleet)
+            word, result = await Person(workers.witness).says(question, list(accounts.values())[question.position - 1])
+            reply = await desk.answer(desk.user, word, question=question.id, result=result)
         return Ended(reply, desk.user, tuple(asked), len(fleet.deaths))
 
 
-async def answer(desk: Desk, reply: Reply, fleet: Fleet, cell: Cell, asked: list[str]) -> Reply:
-    question = reply.waiting[0]
-    if question.kind != "confirm":
-        asked.append(question.text)
-    if question.kind == cell.killed_at and not fleet.deaths:
-        (pid,) = fleet.pids
-        os.kill(pid, signal.SIGKILL)
-        while not fleet.deaths:
-            await asyncio.sleep(0.02)
-    word, result = await Person(fleet.nursery.witness).says(question)
-    return await desk.answer(desk.user, word, question=question.id, result=result)
+async def kill(fleet: Fleet) -> None:
+    (pid,) = fleet.pids
+    os.kill(pid, signal.SIGKILL)
+    while not fleet.deaths:
+        await asyncio.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
