@@ -26,6 +26,7 @@ from amends.contract.run import PlannedCall, RunInput, RunView
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.tools.loader import LoadedAgent
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
@@ -97,7 +98,7 @@ class Field:
         while view.waiting:
             answer = Answer(question_id=view.waiting[0].id, answer="approve", by="ana")
             await follower.handle.signal(ANSWER_SIGNAL, answer)
-            view = await follower.until_attention()
+            view = await follower.until_attention(asks=view.has_more)
         assert view.state == "done", view
         return name
 
@@ -136,13 +137,23 @@ class Field:
         return name
 
 
-class Idle(Follower):
-    """Follows a bare workflow until nothing of it is pending."""
+class Idle:
+    """Follows a bare workflow, event by event, until it waits for its next signal."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        handle = client.get_workflow_handle(name)
+        self._events = handle.fetch_history_events(wait_new_event=True, skip_archival=True)
+        self._calls = 0
 
     async def until_idle(self) -> None:
-        while True:
-            await self._read_on()
-            if not self._task_pending and not self._pending:
+        """Read on until a workflow task is completed that scheduled nothing: the first, or the one after a call."""
+        ended = EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED
+        wanted = self._calls
+        seen = 0
+        async for event in self._events:
+            seen += event.event_type == ended
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED and seen == min(wanted, 1):
+                self._calls = 1
                 return
 
 

@@ -273,7 +273,7 @@ class AsyncAgent:
                 self._forget(user, view.run)
                 raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run) from error
             raise
-        after = await self._attend(user, view.run, since=before)
+        after = await self._attend(user, view.run, asks=view.has_more or asked.kind != "confirm", since=before)
         raise_if_not_taken(answer, asked, after)
         return Reply.of_run(after)
 

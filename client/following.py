@@ -8,6 +8,7 @@ each question, however many calls lie between.
 
 import asyncio
 import itertools
+import time
 from contextlib import suppress
 
 from temporalio.api.enums.v1 import EventType
@@ -21,7 +22,7 @@ from temporalio.client import (
 )
 
 from ..contract.ending import cut_short
-from ..contract.names import VIEW_QUERY
+from ..contract.names import ATTENTION_QUERY, VIEW_QUERY
 from ..contract.run import RunView
 
 __all__ = ["Follower"]
@@ -30,6 +31,10 @@ LOOKS = (2.0, 3.0, 5.0)
 """Seconds between looks at a run that is not expected to ask. It can only ask after a call ended in doubt or an undo
 failed, and both take seconds by themselves."""
 
+LOOKS_AFTER_ANSWER = (0.3, 1.0, 3.0, 5.0)
+"""The same for the last question of a plan: the answer may not have been taken; whoever gave it should know soon."""
+LONGEST_BREATH = 0.2
+"""Seconds at most that a client holds back before it reads on."""
 POLLS = (1.0, 2.0, 5.0, 20.0)
 """Seconds before a long poll is sent anew from where it stood. A server under load may miss telling a poll of an event
 that came in the moment the poll began; without this, the wait would go on for the server's own 20 seconds."""
@@ -65,6 +70,7 @@ class Follower:
         self._events: WorkflowHistoryEventAsyncIterator | None = None
         self._reading = asyncio.Lock()
         self._read = 0
+        self._round = 0.0
         self._pending = 0
         self._task_pending = True
         self._ended: HistoryEvent | None = None
@@ -86,8 +92,16 @@ class Follower:
         ``since`` is `read` as it was before the caller did what it waits for: where another caller has read on since
         then, what it waits for may have happened already, and no further event need come.
         """
-        if not asks and self._events is None:
+        if not asks:
             return await self._until_close_or_question()
+        begun = time.monotonic()
+        # Half of the last round passes before there is much to read; reading then takes fewer calls to the server.
+        await asyncio.sleep(min(self._round / 2, LONGEST_BREATH))
+        view = await self._follow(since)
+        self._round = time.monotonic() - begun
+        return view
+
+    async def _follow(self, since: int) -> RunView:
         while True:
             if self._ended is not None:
                 return await self._last_view(self._ended)
@@ -97,9 +111,13 @@ class Follower:
                         await self._read_on()
             since = self._read
             if self._ended is None and not self._task_pending and not self._pending:
-                view = await self.view()
+                view = await self._attention()
                 if view.waiting or view.over:
                     return view
+
+    async def _attention(self) -> RunView:
+        view: RunView = await self._handle.query(ATTENTION_QUERY, result_type=RunView)
+        return view
 
     async def view(self) -> RunView:
         """Return what the run shows now, by one query."""
@@ -127,13 +145,14 @@ class Follower:
         """Wait for the end in one call to the server, and look now and then whether something was asked after all."""
         closing = asyncio.ensure_future(self._events_until_close())
         try:
-            for pause in itertools.chain(LOOKS, itertools.repeat(LOOKS[-1])):
+            looks = LOOKS if self._events is None else LOOKS_AFTER_ANSWER
+            for pause in itertools.chain(looks, itertools.repeat(looks[-1])):
                 await asyncio.wait((closing,), timeout=pause)
                 if closing.done():
                     await closing
                     if self._ended is not None:
                         return await self._last_view(self._ended)
-                view = await self.view()
+                view = await self._attention()
                 if view.waiting or view.over:
                     return view
         finally:

@@ -7,6 +7,7 @@ __all__ = [
     "AGENT_ATTRIBUTE",
     "ANSWER_SIGNAL",
     "ANSWER_UPDATE",
+    "ATTENTION_QUERY",
     "CAPS_WORKFLOW",
     "FOLD_RECORD_ACTIVITY",
     "FOLLOW_RUN_ACTIVITY",
@@ -66,6 +67,8 @@ RESERVE_UPDATE = "reserve"
 """To a ledger: `contract.caps.Reservation`. Answered with, by rule, whether the room was taken."""
 SETTLE_UPDATE = "settle"
 """To a ledger: `contract.caps.Settlement`."""
+ATTENTION_QUERY = "attention"
+"""To a run: its view without the questions that are closed, for a client that only waits to be needed."""
 VIEW_QUERY = "view"
 """To a session or a run: what it is doing."""
 

@@ -124,7 +124,7 @@ class RunView(Wire):
 
     ``text`` is the one reply of the run, empty while it is open. ``undone`` and ``left`` name steps by position, in the
     order the rollback came to them. ``notice`` says what an open run waits for, where it is no person.
-    ``asked`` holds every question of the run, in order, open or closed.
+    ``asked`` holds every question of the run, in order, open or closed. ``planned`` is the number of calls of its plan.
     """
 
     run: str
@@ -138,12 +138,18 @@ class RunView(Wire):
     waiting: tuple[Question, ...] = ()
     answers: tuple[Answered, ...] = ()
     asked: tuple[Asked, ...] = ()
+    planned: int = 0
     text: str = ""
     undone: tuple[int, ...] = ()
     left: tuple[int, ...] = ()
     started_at: datetime | None = None
     ended_at: datetime | None = None
     notice: str = ""
+
+    @property
+    def has_more(self) -> bool:
+        """Whether calls of its plan are still to come, any of which may ask."""
+        return len(self.steps) < self.planned
 
     @property
     def over(self) -> bool:

@@ -215,6 +215,7 @@ class Progress:
             waiting=self.questions.open,
             answers=self.questions.answered,
             asked=self.questions.asked,
+            planned=len(self.given.calls),
             text=self.text,
             undone=tuple(self.undone),
             left=tuple(self.left),

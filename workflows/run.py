@@ -17,7 +17,15 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from ..contract.decision import Call, Decision
-    from ..contract.names import ANSWER_SIGNAL, ANSWER_UPDATE, LATE_SIGNAL, RUN_WORKFLOW, STOP_SIGNAL, VIEW_QUERY
+    from ..contract.names import (
+        ANSWER_SIGNAL,
+        ANSWER_UPDATE,
+        ATTENTION_QUERY,
+        LATE_SIGNAL,
+        RUN_WORKFLOW,
+        STOP_SIGNAL,
+        VIEW_QUERY,
+    )
     from ..contract.outcome import Outcome
     from ..contract.question import Answer, Answered, Question
     from ..contract.run import RunInput, RunView, Step
@@ -239,6 +247,11 @@ class RunWorkflow:
         reason = self._questions.refusal(answer)
         if reason and not self._questions.repeats(answer):
             raise ApplicationError(f"this answer changes nothing: {reason}", type=reason, non_retryable=True)
+
+    @workflow.query(name=ATTENTION_QUERY, description="The run, without its closed questions.")
+    def attention(self) -> RunView:
+        """Return what a client needs that waits for the run to need a person."""
+        return self._progress.view().model_copy(update={"asked": ()})
 
     @workflow.query(name=VIEW_QUERY, description="The run: state, steps, open questions, answers, reply.")
     def view(self) -> RunView:

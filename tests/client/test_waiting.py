@@ -114,7 +114,7 @@ class Followed(Follower):
         self.views = 0
         self._events = pages  # type: ignore[assignment]
 
-    async def view(self) -> RunView:
+    async def _attention(self) -> RunView:
         self.views += 1
         shown = RunView(run="run:x:1", session="x", agent="desk", user="u", turn="", language="en", state="waiting")
         return shown.model_copy(update={"waiting": ("a question",)})

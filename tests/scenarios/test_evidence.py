@@ -104,7 +104,7 @@ async def test_a_call_that_ends_after_its_deadline_settles_its_own_doubt(
         try:
             await asyncio.sleep(0.8)
         except asyncio.CancelledError:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(2.5)
         return {"charge_id": "ch_late", "id": "ch_late"}
 
     agent = with_words(bench.agent, "charge_card", timeout_ms=500, retry_safe=False)
