@@ -281,10 +281,11 @@ class AsyncAgent:
         self, user: str, kinds: tuple[QuestionKind, ...], run: str | None, name: str | None
     ) -> tuple[RunView, Question]:
         view = self._latest.get(user)
-        if run is not None and (view is None or view.run != run):
-            view = await self.run(run)
+        # What is remembered may be of another run, or older than the question.
+        if view and ((run and view.run != run) or (name and name not in {q.id for q in view.waiting})):
+            view = None
         if view is None:
-            view = await self._open_run(user)
+            view = await self.run(run) if run else await self._open_run(user)
         if view.over:
             raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run)
         fitting = [q for q in view.waiting if q.kind in kinds and (name is None or q.id == name)]
