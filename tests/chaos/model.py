@@ -148,7 +148,7 @@ class _Run:
             cause = self._call(call)
             if cause is not None:
                 return cause
-        return None
+        return self._outside() if self._halts() else None
 
     def _call(self, call: PlannedCall) -> str | None:
         kind = KINDS[call.tool]
