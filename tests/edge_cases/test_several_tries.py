@@ -1,6 +1,7 @@
 """Several tries of one call: each speaks for itself, and a doubt about one is not settled by another (SPEC 5.3)."""
 
 import asyncio
+import contextlib
 import dataclasses
 from typing import Any
 
@@ -52,21 +53,32 @@ def with_words(bench: ToolBench, tool: str, **words: Any) -> ToolBench:
     return ToolBench(dataclasses.replace(bench.agent, tools=tools))
 
 
-async def outlive_then_fail(_: BenchCall) -> object:
-    """Go on past the time limit, and then say no."""
-    try:
-        await asyncio.sleep(5)
-    except asyncio.CancelledError:
-        await asyncio.sleep(0.2)
-    raise RuntimeError("no, as it turns out")
+class Outliving:
+    """A tool that goes on past its time limit, and ends, when the test lets it, with what it is to raise or return."""
+
+    def __init__(self, end: Exception | object) -> None:
+        """Take how it ends."""
+        self.end = end
+        self.may_end = asyncio.Event()
+
+    async def __call__(self, _: BenchCall) -> object:
+        """Be cut off, then go on."""
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        await self.may_end.wait()
+        if isinstance(self.end, Exception):
+            raise self.end
+        return self.end
 
 
 async def test_a_late_no_of_one_try_says_nothing_of_the_others(client: Client, task_queue: str, bench: ToolBench):
     late = with_words(bench, "book_slot", timeout_ms=200)
-    late.on("book_slot").does(outlive_then_fail).raises(TimeoutError()).hangs()
+    first = Outliving(RuntimeError("no, as it turns out"))
+    late.on("book_slot").does(first).raises(TimeoutError()).hangs()
     async with open_desk(client, late.agent, task_queue=task_queue) as desk:
         await desk.chat("book_slot(order_id=4411)", user=desk.user)
         reply = await desk.confirm(desk.user, "approve")
+        first.may_end.set()
         await asyncio.sleep(0.4)
         assert [question.kind for question in (await desk.run(reply.run)).waiting] == ["outcome"]
         reply = await desk.answer(desk.user, "happened", result=BOOKING)
@@ -75,12 +87,14 @@ async def test_a_late_no_of_one_try_says_nothing_of_the_others(client: Client, t
 
 async def test_a_late_no_of_one_undo_does_not_settle_the_next(client: Client, task_queue: str, bench: ToolBench):
     late = with_words(bench, "refund_card", timeout_ms=200)
-    late.on("refund_card").does(outlive_then_fail).raises(TimeoutError()).returns({})
+    refund = Outliving(RuntimeError("no, as it turns out"))
+    late.on("refund_card").does(refund).raises(TimeoutError()).returns({})
     async with open_desk(client, late.agent, task_queue=task_queue) as desk:
         await desk.chat("charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411)", user=desk.user)
         await desk.confirm(desk.user, "approve")
         reply = await desk.confirm(desk.user, "cancel all")
         (first,) = reply.waiting
+        refund.may_end.set()
         # The worker itself says that the first try came to nothing, so the second is sent without an answer.
         await view_when(desk, reply.run, lambda view: view.waiting and view.waiting[0].id != first.id)
         reply = await desk.attend(reply.run)
@@ -93,20 +107,15 @@ async def test_a_late_no_of_one_undo_does_not_settle_the_next(client: Client, ta
 async def test_a_late_answer_of_an_outcome_query_is_not_taken_for_its_write(
     client: Client, task_queue: str, bench: ToolBench
 ):
-    async def outlive_then_answer(_: BenchCall) -> object:
-        try:
-            await asyncio.sleep(5)
-        except asyncio.CancelledError:
-            await asyncio.sleep(0.2)
-        return {"happened": False}
-
     query = QueryBinding(tool="get_order", arguments={"order_id": "$args.order_id"})
     asked = with_words(with_words(bench, "get_order", timeout_ms=200), "charge_card", outcome_query=query)
     asked.on("charge_card").raises(TimeoutError())
-    asked.on("get_order").does(outlive_then_answer)
+    late = Outliving({"happened": False})
+    asked.on("get_order").does(late)
     async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
         await desk.chat("charge_card(order_id=4411, amount=40.00)", user=desk.user)
         reply = await desk.confirm(desk.user, "approve")
+        late.may_end.set()
         await asyncio.sleep(0.4)
         assert [question.kind for question in (await desk.run(reply.run)).waiting] == ["outcome"]
         reply = await desk.answer(desk.user, "did not happen")
