@@ -4,9 +4,14 @@ from ..client.blocking import Agent
 from ..contract.errors import NotFound
 from ..contract.run import RunView
 
-__all__ = ["run_meant"]
+__all__ = ["is_run", "run_meant"]
 
 _RUN = "run:"
+
+
+def is_run(target: str) -> bool:
+    """Whether a word names a run, and not a user."""
+    return target.startswith(_RUN)
 
 
 def run_meant(desk: Agent, target: str) -> RunView:
@@ -15,7 +20,7 @@ def run_meant(desk: Agent, target: str) -> RunView:
     Raises:
         NotFound: there is no such run, or the user has no session or no run yet.
     """
-    if target.startswith(_RUN):
+    if is_run(target):
         return desk.run(target)
     session = desk.session(target)
     past = [line.run for line in session.runs if line.run]

@@ -5,18 +5,14 @@ session where there is none; an answer goes to the run as a signal, which is dur
 is up or not. Both then wait for the run to need a person or to be over.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
-from temporalio.service import RPCError, RPCStatusCode
-
-from ..contract.errors import Ambiguous, Conflict, NotFound
-from ..contract.names import ANSWER_SIGNAL, REWIND_UPDATE, VIEW_QUERY, session_workflow_id
-from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionKind
+from ..contract.names import REWIND_UPDATE, session_workflow_id
+from ..contract.question import AnswerWord, QuestionKind
 from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
@@ -24,12 +20,13 @@ from ..contract.session import LONGEST_TURN, Rewound, SessionView, Turn
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview, preview
 from .audit import SessionRecord, read_record
-from .conflicts import pending_compensation, raise_if_not_taken
-from .following import Follower
+from .conflicts import pending_compensation
 from .home import Home
+from .open_runs import OpenRuns, known_session
 from .patience import while_served
 from .place import Place
 from .runs import RunSummary, list_runs
+from .stopping import BY, PATIENCE, Stopped, stop_all, stop_run, stop_session
 from .submitting import submit
 
 __all__ = ["AsyncAgent"]
@@ -49,8 +46,7 @@ class AsyncAgent:
     def __init__(self, home: Home, *, facts: Mapping[str, object] | None = None) -> None:
         self._home = home
         self._facts = dict(facts or {})
-        self._followers: dict[str, Follower] = {}
-        self._latest: dict[str, RunView] = {}
+        self._open_runs = OpenRuns(home)
 
     @classmethod
     def from_file(
@@ -118,8 +114,7 @@ class AsyncAgent:
 
     async def close(self) -> None:
         """Stop the worker and leave the embedded server, if this agent started them. Open runs are kept."""
-        self._followers.clear()
-        self._latest.clear()
+        self._open_runs.forget_all()
         await self._home.close()
 
     # Turns
@@ -166,19 +161,9 @@ class AsyncAgent:
         submitted = await submit(place, self.name, user, request)
         if submitted.status == "lacking":
             return Reply(text=submitted.text, state="reading", unread=submitted.unread)
-        if submitted.status == "unread":
+        if submitted.status in ("unread", "stopped"):
             return Reply(text=submitted.text, state="refused", unread=submitted.unread)
-        return Reply.of_run(await self._attend(user, submitted.run, asks=submitted.asks))
-
-    async def _attend(self, user: str, run: str, *, asks: bool = True, since: int = 0) -> RunView:
-        place = await self._home.open()
-        follower = self._followers.setdefault(run, Follower(place.client, run))
-        view = await while_served(follower.until_attention(asks=asks, since=since), place)
-        if view.over:
-            self._forget(user, run)
-        else:
-            self._latest[user] = view
-        return view
+        return Reply.of_run(await self._open_runs.attend(user, submitted.run, asks=submitted.asks))
 
     # Answers
 
@@ -209,7 +194,7 @@ class AsyncAgent:
             Ambiguous: more than one confirmation is open.
             ValueError: the answer is none of the three.
         """
-        return await self._settle(
+        return await self._open_runs.settle(
             user, ("confirm",), answer, run=run, question=question, digest=digest, by=by, note=note
         )
 
@@ -233,80 +218,42 @@ class AsyncAgent:
             Conflict, Ambiguous, ValueError: as `confirm`.
         """
         kinds: tuple[QuestionKind, ...] = ("confirm", "outcome", "undo")
-        return await self._settle(
+        return await self._open_runs.settle(
             user, kinds, answer, run=run, question=question, digest=digest, by=by, note=note, result=result
         )
 
-    async def _settle(
-        self,
-        user: str,
-        kinds: tuple[QuestionKind, ...],
-        word: AnswerWord,
-        *,
-        run: str | None,
-        question: str | None,
-        digest: str,
-        by: str | None,
-        note: str,
-        result: Mapping[str, object] | None = None,
-    ) -> Reply:
-        offered = [offer for kind in kinds for offer in ANSWERS[kind]]
-        if word not in offered:
-            raise ValueError(f"{word!r} is no answer; the answers are {', '.join(map(repr, offered))}")
-        view, asked = await self._open_question(user, kinds, run, question)
-        answer = Answer(
-            question_id=asked.id,
-            answer=word,
-            by=by or user,
-            note=note,
-            answer_id=uuid4().hex,
-            digest=digest,
-            result=dict(result) if result is not None else None,
-        )
+    # Stopping
+
+    async def stop(self, run: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
+        """Stop a run now: nothing more is sent, and what it did is undone (SPEC 8.4).
+
+        Args:
+            run: the run's id.
+            by: who stops it; named in the reply and in the record.
+            reason: why; 300 characters of it are kept.
+            patience: seconds to wait for the rollback, for it to be over or to ask something.
+
+        Raises:
+            NotFound: ``no_such_run``: there is none, or it is over.
+        """
+        return await stop_run(await self._home.open(), run, by=by, reason=reason, patience=patience)
+
+    async def stop_session(self, user: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
+        """Stop a user's session: its open run as `stop` does, and the turns that wait are not begun.
+
+        Raises:
+            NotFound: ``no_such_session``.
+            Unreachable: no worker serves the agent; the stop is recorded all the same.
+        """
         place = await self._home.open()
-        follower = self._followers.setdefault(view.run, Follower(place.client, view.run))
-        before = follower.read
-        try:
-            await follower.handle.signal(ANSWER_SIGNAL, answer)
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                self._forget(user, view.run)
-                raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run) from error
-            raise
-        after = await self._attend(user, view.run, asks=view.has_more or asked.kind != "confirm", since=before)
-        raise_if_not_taken(answer, asked, after)
-        return Reply.of_run(after)
+        return await stop_session(place, self.name, user, by=by, reason=reason, patience=patience)
 
-    async def _open_question(
-        self, user: str, kinds: tuple[QuestionKind, ...], run: str | None, name: str | None
-    ) -> tuple[RunView, Question]:
-        view = self._latest.get(user)
-        # What is remembered may be of another run, or older than the question.
-        if view and ((run and view.run != run) or (name and name not in {q.id for q in view.waiting})):
-            view = None
-        if view is None:
-            view = await self.run(run) if run else await self._open_run(user)
-        if view.over:
-            raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run)
-        fitting = [q for q in view.waiting if q.kind in kinds and (name is None or q.id == name)]
-        if len(fitting) > 1:
-            names = ", ".join(q.id for q in fitting)
-            raise Ambiguous("several_questions", f"Several questions of {user} are open: {names}.", "Name one.")
-        if not fitting:
-            kind = "confirmation" if kinds == ("confirm",) else "question"
-            self._latest.pop(user, None)
-            raise Conflict("no_open_question", f"No {kind} of {user} is open.", run_id=view.run)
-        return view, fitting[0]
-
-    async def _open_run(self, user: str) -> RunView:
-        view = await self.session(user)
-        if not view.open_run:
-            raise Conflict("no_open_question", f"No run of {user} is open.")
-        return await self.run(view.open_run)
-
-    def _forget(self, user: str, run: str) -> None:
-        self._followers.pop(run, None)
-        self._latest.pop(user, None)
+    async def stop_all(
+        self, *, everything: bool = False, by: str = BY, reason: str = "", patience: float = PATIENCE
+    ) -> Stopped:
+        """Stop every open run and session of this agent, or of every agent there is (``everything``)."""
+        agent = None if everything else self.name
+        return await stop_all(await self._home.open(), agent, by=by, reason=reason, patience=patience)
 
     # Looking
 
@@ -316,10 +263,7 @@ class AsyncAgent:
         Raises:
             NotFound: ``no_such_session``.
         """
-        place = await self._home.open()
-        handle = place.client.get_workflow_handle(session_workflow_id(self.name, user))
-        with self._known(user):
-            return await while_served(handle.query(VIEW_QUERY, result_type=SessionView), place)
+        return await self._open_runs.session(user)
 
     async def record(self, user: str) -> SessionRecord:
         """Return the whole record of the user's session: every turn, call, undo, question and answer (SPEC 7.4).
@@ -330,7 +274,7 @@ class AsyncAgent:
             NotFound: ``no_such_session``.
         """
         place = await self._home.open()
-        with self._known(user):
+        with known_session(user, self.name):
             return await read_record(place, self.name, user)
 
     async def rewind(self, user: str) -> None:
@@ -344,19 +288,10 @@ class AsyncAgent:
         """
         place = await self._home.open()
         handle = place.client.get_workflow_handle(session_workflow_id(self.name, user))
-        with self._known(user):
+        with known_session(user, self.name):
             rewound = await while_served(handle.execute_update(REWIND_UPDATE, result_type=Rewound), place)
         if rewound.refused:
             raise pending_compensation(user, rewound)
-
-    @contextmanager
-    def _known(self, user: str) -> Iterator[None]:
-        try:
-            yield
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                raise NotFound("no_such_session", f"{user} has no session with {self.name}.") from error
-            raise
 
     async def run(self, run: str) -> RunView:
         """Return what a run shows now, or showed at its end.
@@ -364,13 +299,7 @@ class AsyncAgent:
         Raises:
             NotFound: ``no_such_run``.
         """
-        place = await self._home.open()
-        try:
-            return await while_served(Follower(place.client, run).look(), place)
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                raise NotFound("no_such_run", f"There is no run {run}.", run_id=run) from error
-            raise
+        return await self._open_runs.look(run)
 
     async def attend(self, run: str) -> Reply:
         """Wait until a run needs a person or is over, whoever started it.
@@ -379,7 +308,7 @@ class AsyncAgent:
             NotFound: ``no_such_run``.
         """
         view = await self.run(run)
-        return Reply.of_run(view if view.waiting or view.over else await self._attend(view.user, run))
+        return Reply.of_run(view if view.waiting or view.over else await self._open_runs.attend(view.user, run))
 
     async def runs(self, *, user: str | None = None, state: str | None = None, limit: int = 50) -> list[RunSummary]:
         """List this agent's runs, latest first."""

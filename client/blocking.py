@@ -23,6 +23,7 @@ from .agent import AsyncAgent
 from .audit import SessionRecord
 from .place import Place
 from .runs import RunSummary
+from .stopping import BY, PATIENCE, Stopped
 
 __all__ = ["Agent"]
 
@@ -157,6 +158,20 @@ class Agent:
         return self._wait(
             self._agent.answer(user, answer, run=run, question=question, digest=digest, by=by, note=note, result=result)
         )
+
+    def stop(self, run: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
+        """Stop a run now; see `AsyncAgent.stop`."""
+        return self._wait(self._agent.stop(run, by=by, reason=reason, patience=patience))
+
+    def stop_session(self, user: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
+        """Stop a user's session; see `AsyncAgent.stop_session`."""
+        return self._wait(self._agent.stop_session(user, by=by, reason=reason, patience=patience))
+
+    def stop_all(
+        self, *, everything: bool = False, by: str = BY, reason: str = "", patience: float = PATIENCE
+    ) -> Stopped:
+        """Stop every run and session of this agent, or of all; see `AsyncAgent.stop_all`."""
+        return self._wait(self._agent.stop_all(everything=everything, by=by, reason=reason, patience=patience))
 
     def session(self, user: str) -> SessionView:
         """Return the user's session; see `AsyncAgent.session`."""

@@ -15,8 +15,8 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from ..contract.errors import Conflict
-from ..contract.names import SESSION_WORKFLOW, SUBMIT_UPDATE, session_workflow_id
+from ..contract.errors import Conflict, Unreachable
+from ..contract.names import SESSION_WORKFLOW, SUBMIT_UPDATE, WITHDRAW_SIGNAL, session_workflow_id
 from ..contract.session import SessionState, Submitted, Turn
 from .conflicts import thread_is_waiting
 from .following import Follower
@@ -42,9 +42,14 @@ async def submit(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
         ValueError: the turn or the facts are too long.
     """
     while True:
-        told = await while_served(_update(place, agent, user, turn), place)
+        update = uuid4().hex
+        try:
+            told = await while_served(_update(place, agent, user, turn, update), place)
+        except Unreachable:
+            await _withdraw(place, agent, user, update)
+            raise
         match told.status:
-            case "started" | "unread" | "lacking":
+            case "started" | "unread" | "lacking" | "stopped":
                 return told
             case "again":
                 await asyncio.sleep(AGAIN)
@@ -61,7 +66,7 @@ async def submit(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
                 raise Conflict("run_not_started", f"The turn started no run: {told.text}")
 
 
-async def _update(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
+async def _update(place: Place, agent: str, user: str, turn: Turn, name: str) -> Submitted:
     start: WithStartWorkflowOperation[object, object] = WithStartWorkflowOperation(
         SESSION_WORKFLOW,
         SessionState(agent=agent, user=user, epoch=secrets.token_hex(3)),
@@ -72,7 +77,7 @@ async def _update(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
     )
     try:
         submitted: Submitted = await place.client.execute_update_with_start_workflow(
-            SUBMIT_UPDATE, turn, start_workflow_operation=start, id=uuid4().hex, result_type=Submitted
+            SUBMIT_UPDATE, turn, start_workflow_operation=start, id=name, result_type=Submitted
         )
     except WorkflowUpdateFailedError as error:
         raise _refusal(error) from error
@@ -83,6 +88,12 @@ async def _update(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
             raise
         return Submitted(status="again")
     return submitted
+
+
+async def _withdraw(place: Place, agent: str, user: str, update: str) -> None:
+    """Have a turn that was given up not taken by a worker that comes later."""
+    with suppress(RPCError):  # a server that cannot be reached has not got the turn, or will be found to have it
+        await place.client.get_workflow_handle(session_workflow_id(agent, user)).signal(WITHDRAW_SIGNAL, update)
 
 
 def _refusal(error: WorkflowUpdateFailedError) -> Exception:

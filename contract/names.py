@@ -29,6 +29,7 @@ __all__ = [
     "SUBMIT_UPDATE",
     "USER_ATTRIBUTE",
     "VIEW_QUERY",
+    "WITHDRAW_SIGNAL",
     "caps_workflow_id",
     "default_task_queue",
     "page_id",
@@ -60,7 +61,10 @@ ANSWER_SIGNAL = "answer"
 ANSWER_UPDATE = "answer_now"
 """To a run: the same answer, with a validator that says at once why it cannot be taken (SPEC 4.4)."""
 STOP_SIGNAL = "stop"
-"""To a run: stop now. Nothing is sent after it; what was done is undone (SPEC 8.4)."""
+"""To a run: stop now. Nothing is sent after it; what was done is undone (SPEC 8.4). To a session: the same for its open
+run and the turns that wait."""
+WITHDRAW_SIGNAL = "withdraw"
+"""To a session: a turn whose caller gave up before it was accepted, by the id of its update."""
 LATE_SIGNAL = "late_outcome"
 """To a run, from a worker: a call that was given up ended after all (SPEC 5.5)."""
 RESERVE_UPDATE = "reserve"

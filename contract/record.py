@@ -36,8 +36,9 @@ class CallEvent(Wire):
     result: JsonValue = None
 
 
-EntryKind = Literal["turn", "question", "answer", "call", "undo", "end", "rewind", "language"]
-"""`turn`: what a person said. `end`: what became of it, with the one reply. `rewind`: a run left the memory."""
+EntryKind = Literal["turn", "question", "answer", "call", "undo", "end", "rewind", "language", "stop"]
+"""`turn`: what a person said. `end`: what became of it, with the one reply. `rewind`: a run left the memory.
+`stop`: the session was stopped from outside."""
 
 
 class Ruling(Wire):
@@ -55,7 +56,8 @@ class Entry(Wire):
     Attributes:
         kind: what it is about.
         at: when it happened, UTC; in the line to the whole second.
-        by: who: the person of a turn or an answer, who approved a call, who undid a write by hand.
+        by: who: the person of a turn or an answer, who approved a call, who undid a write by hand, who stopped a
+            session.
         run: the run it belongs to; empty for a turn that started none.
         day: the UTC date a call counts for, in caps by the day.
         step: the session-wide step number of a call, or of the call that a question or an undo is about; 0 for none.
@@ -70,7 +72,7 @@ class Entry(Wire):
         result: what came back, bounded as the arguments are.
         error: how it failed: the error's class and its message.
         question: the question's id within its run.
-        text: the turn, the question, the answer, or the reply, word for word.
+        text: the turn, the question, the answer, the reply, or the reason of a stop, word for word.
         warnings: what the question warned of.
         digest: what the question was bound to.
         note: the remark that came with an answer; how a doubt was settled.

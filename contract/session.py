@@ -75,10 +75,11 @@ class Submitted(Wire):
     say instead. ``lacking``: ``text`` asks for the one value that is missing. ``busy``: ``run`` is still open, and
     nothing was done. ``queued``: it is kept and will start when its time comes, which is not before ``run`` has ended;
     the same request again tells what became of it. ``again``: the session is just continuing as new; nothing was done,
-    and the same request is to be sent again. ``not_started``: there is no run, and ``text`` says why.
+    and the same request is to be sent again. ``not_started``: there is no run, and ``text`` says why. ``stopped``: the
+    session was stopped before its run began; ``text`` says by whom.
     """
 
-    status: Literal["started", "unread", "lacking", "busy", "queued", "again", "not_started"]
+    status: Literal["started", "unread", "lacking", "busy", "queued", "again", "not_started", "stopped"]
     run: str = ""
     asks: bool = False
     text: str = ""

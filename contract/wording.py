@@ -70,6 +70,9 @@ class ReplyWords(Protocol):
     def stopped_by(self, by: str, reason: str) -> str:
         """Give the cause: a person stopped the run; ``reason`` may be empty."""
 
+    def not_begun(self, cause: str) -> str:
+        """Say that a turn's run was never started, and why."""
+
     def in_flight(self, tool: str, found: StopClass) -> str:
         """Say what became of the call that was in flight when the run was stopped."""
 

@@ -66,6 +66,11 @@ def stopped_by(by: str, reason: str) -> str:
     return f"stopped by {by}: {reason.rstrip('.')}" if reason else f"stopped by {by}"
 
 
+def not_begun(cause: str) -> str:
+    """Say that a turn's run was never started."""
+    return f"This turn was not begun: {cause}."
+
+
 def in_flight(tool: str, found: StopClass) -> str:
     """Say what became of the call in flight."""
     said = {

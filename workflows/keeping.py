@@ -126,6 +126,21 @@ class Kept:
         if not self.is_queued(turn.request_id):
             self.queued.append(turn)
 
+    def stop(self, by: str, reason: str, at: datetime) -> None:
+        """Note that the session was stopped. The turns that wait will not begin, and their callers are told."""
+        self._write(Entry(kind="stop", at=at, by=by, text=reason))
+        queued, self.queued = self.queued, deque()
+        for turn in queued:
+            self.remember(turn.request_id, self.note_stopped(turn, by, reason, at))
+
+    def note_stopped(self, turn: Turn, by: str, reason: str, at: datetime) -> Submitted:
+        """Note that a turn was not begun because the session was stopped; return what its caller is told."""
+        language = turn.language or self.language or "en"
+        say = words(language)
+        text = say.not_begun(say.stopped_by(by, reason))
+        self.note_no_run(turn, language, text, at)
+        return Submitted(status="stopped", text=text, language=language)
+
     # A turn begins
 
     def count_for(self, rulebook: Mapping[str, JsonValue], folded: Mapping[str, JsonValue] | None = None) -> bool:

@@ -27,9 +27,11 @@ with workflow.unsafe.imports_passed_through():
         RUN_WORKFLOW,
         SESSION_WORKFLOW,
         STATE_ATTRIBUTE,
+        STOP_SIGNAL,
         SUBMIT_UPDATE,
         USER_ATTRIBUTE,
         VIEW_QUERY,
+        WITHDRAW_SIGNAL,
         run_id,
     )
     from ..contract.reading import Language
@@ -41,7 +43,8 @@ with workflow.unsafe.imports_passed_through():
     from .folding import fold_anew
     from .keeping import Kept
     from .reading import read_turn
-    from .turns import refuse_unsound
+    from .stopping import stop_words
+    from .turns import Withdrawn, refuse_unsound
 
 __all__ = ["SessionWorkflow"]
 
@@ -64,6 +67,8 @@ class SessionWorkflow:
         self._beginning = ""
         self._end: AwaitedEnd | None = None
         self._updates = 0
+        self._withdrawn = Withdrawn()
+        self._stop: tuple[str, str] | None = None
 
     @workflow.run
     async def run(self, _: SessionState) -> None:
@@ -73,9 +78,17 @@ class SessionWorkflow:
             self._end = AwaitedEnd(self._kept.open.run)
         while True:
             await self._cancellation.wait_through(
-                lambda: self._may_be_over() or self._kept.ledger.full or self._is_next() or self._may_continue_as_new()
+                lambda: (
+                    self._may_be_over()
+                    or self._may_pass_on_a_stop()
+                    or self._kept.ledger.full
+                    or self._is_next()
+                    or self._may_continue_as_new()
+                )
             )
-            if self._may_be_over():
+            if self._may_pass_on_a_stop():
+                await self._cancellation.outlast(asyncio.create_task(self._pass_on_the_stop()))
+            elif self._may_be_over():
                 self._take_in_the_end()
             elif self._kept.ledger.full:
                 await self._cancellation.outlast(asyncio.create_task(self._seal_a_page()))
@@ -125,6 +138,7 @@ class SessionWorkflow:
 
     @submit.validator
     def _turn_is_sound(self, turn: Turn) -> None:
+        self._withdrawn.refuse(self._own_request())
         refuse_unsound(turn, self._kept)
 
     def _own_request(self) -> str:
@@ -170,6 +184,8 @@ class SessionWorkflow:
             if not self._kept.count_for(plan.rulebook):
                 folded = await fold_anew(self._kept.ledger.chain, plan.rulebook)
                 self._kept.count_for(plan.rulebook, folded)
+            if self._stop is not None:
+                return self._kept.note_stopped(turn, *self._stop, workflow.now())
             run, child = await self._started(turn, plan)
         except FailureError as error:
             text = str(error.cause or error)
@@ -210,6 +226,35 @@ class SessionWorkflow:
         return TypedSearchAttributes(
             [SearchAttributePair(SearchAttributeKey.for_keyword(name), value) for name, value in values.items()]
         )
+
+    # Stopping
+
+    @workflow.signal(name=STOP_SIGNAL, description="Stop the open run, and begin no turn that waits: {by, reason}.")
+    def stop(self, stop: object = None, *_: object) -> None:
+        """Stop the session's open run and drop the turns that wait, whatever comes with the request (SPEC 8.4)."""
+        said = stop_words(stop)
+        self._kept.stop(*said, workflow.now())
+        if self._kept.open is not None or self._beginning:
+            self._stop = said
+        self._show()
+
+    @workflow.signal(name=WITHDRAW_SIGNAL, description="A turn's caller gave up: the id of its update.")
+    def withdraw(self, update: object = None, *_: object) -> None:
+        """Take no turn later on that nobody waits for any more (SPEC 7.3)."""
+        self._withdrawn.note(update)
+
+    def _may_pass_on_a_stop(self) -> bool:
+        return self._stop is not None and not self._beginning
+
+    async def _pass_on_the_stop(self) -> None:
+        said, self._stop = self._stop, None
+        if self._kept.open is None or said is None:
+            return
+        run = workflow.get_external_workflow_handle(self._kept.open.run)
+        try:
+            await run.signal(STOP_SIGNAL, {"by": said[0], "reason": said[1]})
+        except FailureError:
+            workflow.logger.info("%s is over already", run.id)
 
     # The end of a run, and the record
 

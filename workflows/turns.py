@@ -1,13 +1,42 @@
 """Which turns a session takes at all (SPEC 2, 7.3). Pure."""
 
 import json
+from collections import deque
 
 from temporalio.exceptions import ApplicationError
 
 from ..contract.session import LONGEST_FACTS, LONGEST_TURN, MOST_QUEUED, Turn
 from .keeping import Kept
 
-__all__ = ["refuse_unsound"]
+__all__ = ["Withdrawn", "refuse_unsound"]
+
+WITHDRAWN_KEPT = 200
+"""How many turns that were given up are remembered. Temporal hands them out with the next workflow task, if at all."""
+_LONGEST_ID = 200
+
+
+class Withdrawn:
+    """The turns whose callers gave up before they were accepted.
+
+    Temporal keeps an update that no worker took, and hands it to the next worker, however much later that comes.
+    """
+
+    def __init__(self) -> None:
+        self._updates: deque[str] = deque(maxlen=WITHDRAWN_KEPT)
+
+    def note(self, update: object) -> None:
+        """Note the id of an update that is not to be taken any more, whatever it is."""
+        if isinstance(update, str) and len(update) <= _LONGEST_ID:
+            self._updates.append(update)
+
+    def refuse(self, update: str) -> None:
+        """Refuse an update that was given up.
+
+        Raises:
+            ApplicationError: ``withdrawn``.
+        """
+        if update in self._updates:
+            _refuse("withdrawn", "whoever gave this turn gave it up before it was taken")
 
 
 def refuse_unsound(turn: Turn, kept: Kept) -> None:

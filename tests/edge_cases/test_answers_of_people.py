@@ -67,7 +67,7 @@ async def test_d3_the_others_are_told_who_won_and_the_winner_the_same_again(benc
     reply = await desk.chat(f"{CHARGE}; update_crm(order_id=4411)", user=desk.user)
     people = [AsyncAgent(desk._home) for _ in range(3)]
     for person in people:
-        person._latest[desk.user] = await person.run(reply.run)
+        person._open_runs._latest[desk.user] = await person.run(reply.run)
     first = await people[0].confirm(desk.user, "approve", by="ana")
     assert (await people[1].confirm(desk.user, "approve", by="ana")).waiting == first.waiting
     with pytest.raises(Conflict, match="ana answered approve"):
@@ -120,7 +120,7 @@ async def test_g114_a_no_that_comes_while_the_call_runs_changes_nothing(bench: T
     bench.on("charge_card").does(take_time)
     reply = await desk.chat(CHARGE, user=desk.user)
     other = AsyncAgent(desk._home)
-    other._latest[desk.user] = await other.run(reply.run)
+    other._open_runs._latest[desk.user] = await other.run(reply.run)
     approving = asyncio.create_task(desk.confirm(desk.user, "approve", by="ana"))
     await entered.wait()
     refusing = asyncio.create_task(other.confirm(desk.user, "skip", by="bo"))

@@ -56,7 +56,7 @@ async def test_an_answer_that_comes_after_the_end_is_told_so(bench: ToolBench, d
     await desk.chat("add_note(order_id=4411, text=x)", user=desk.user)
     late = another_client(desk)
     assert (await late.attend((await late.session(desk.user)).open_run)).waiting
-    late._latest[desk.user] = await late.run((await late.session(desk.user)).open_run)
+    late._open_runs._latest[desk.user] = await late.run((await late.session(desk.user)).open_run)
     await desk.confirm(desk.user, "approve")
     with pytest.raises(Conflict, match="is over") as told:
         await late.confirm(desk.user, "cancel all")
@@ -67,7 +67,7 @@ async def test_an_answer_that_comes_after_the_end_is_told_so(bench: ToolBench, d
 async def test_of_two_people_the_slower_one_is_told_who_won(bench: ToolBench, desk: Desk):
     reply = await desk.chat(ORDER, user=desk.user)
     other = another_client(desk)
-    other._latest[desk.user] = await other.run(reply.run)
+    other._open_runs._latest[desk.user] = await other.run(reply.run)
     await desk.confirm(desk.user, "approve", by="ana")
     with pytest.raises(Conflict, match=r"ana answered approve at \d\d:\d\d UTC; that answer stands\.") as told:
         await other.confirm(desk.user, "cancel all", by="bo")
@@ -78,7 +78,7 @@ async def test_of_two_people_the_slower_one_is_told_who_won(bench: ToolBench, de
 async def test_of_two_people_at_once_exactly_one_wins(bench: ToolBench, desk: Desk):
     reply = await desk.chat(ORDER, user=desk.user)
     other = another_client(desk)
-    other._latest[desk.user] = await other.run(reply.run)
+    other._open_runs._latest[desk.user] = await other.run(reply.run)
     answers = await asyncio.gather(
         desk.confirm(desk.user, "approve", by="ana"),
         other.confirm(desk.user, "skip", by="bo"),
@@ -113,7 +113,7 @@ async def test_people_who_answer_through_one_client_do_not_wait_for_each_other(b
 async def test_the_same_answer_again_from_the_same_person_is_told_the_same(bench: ToolBench, desk: Desk):
     reply = await desk.chat(ORDER, user=desk.user)
     other = another_client(desk)
-    other._latest[desk.user] = await other.run(reply.run)
+    other._open_runs._latest[desk.user] = await other.run(reply.run)
     first = await desk.confirm(desk.user, "approve", by="ana")
     again = await other.confirm(desk.user, "approve", by="ana")
     assert first.waiting == again.waiting

@@ -122,7 +122,6 @@ async def test_a_turn_that_no_worker_serves_is_told_so(
     assert told.value.code == "no_worker_polling"
 
 
-@pytest.mark.xfail(reason="Temporal keeps an update whose caller gave up, and hands it to the next worker", strict=True)
 async def test_a_turn_that_was_given_up_is_not_taken_later(
     client: Client, task_queue: str, bench: ToolBench, impatient: None
 ):
