@@ -21,13 +21,15 @@ from concurrent.futures import Executor
 from datetime import timedelta
 from typing import cast
 
+from pydantic import JsonValue
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from ..contract.errors import BadArguments, NotSent
 from ..contract.outcome import Failure, Outcome, ToolRequest
-from ..contract.sizes import fit
+from ..contract.sizes import KEPT_AS, fit
 from ..tools.context import ToolContext
+from ..tools.result_store import ResultStore
 from ..tools.tool import Tool
 from .failures import failure_of, outcome_of_raised
 from .late import report_when_it_ends
@@ -38,15 +40,18 @@ LAST_MOMENT = 0.1
 """Seconds that a call which is given up has to end by itself."""
 
 
-def tool_activity(tool: Tool, threads: Executor, agents: frozenset[str]) -> Callable[[ToolRequest], Awaitable[Outcome]]:
+def tool_activity(
+    tool: Tool, threads: Executor, agents: frozenset[str], store: ResultStore | None = None
+) -> Callable[[ToolRequest], Awaitable[Outcome]]:
     """Return the activity of ``tool``, named after it. Functions that are not async run in ``threads``.
 
+    Results that are too large for a history are kept in ``store``, where there is one.
     A call of an agent that is none of ``agents`` is not served: two workers on one queue must not do each other's work.
     """
 
     @activity.defn(name=tool.contract.name)
     async def call(request: ToolRequest) -> Outcome:
-        outcome = await _attempt(tool, request, threads, agents)
+        outcome = await _attempt(tool, request, threads, agents, store)
         if outcome.status == "done":
             return outcome
         failure = outcome.failure or Failure(type="Error")
@@ -63,7 +68,9 @@ def tool_activity(tool: Tool, threads: Executor, agents: frozenset[str]) -> Call
     return call
 
 
-async def _attempt(tool: Tool, request: ToolRequest, threads: Executor, agents: frozenset[str]) -> Outcome:
+async def _attempt(
+    tool: Tool, request: ToolRequest, threads: Executor, agents: frozenset[str], store: ResultStore | None
+) -> Outcome:
     if request.agent not in agents:
         said = f"this worker serves {', '.join(sorted(agents))}, not {request.agent}; give each its own task queue"
         return Outcome(status="never_sent", failure=Failure(type="OtherAgent", message=said))
@@ -83,7 +90,7 @@ async def _attempt(tool: Tool, request: ToolRequest, threads: Executor, agents: 
     except BadArguments as error:
         return Outcome(status="never_sent", failure=failure_of(error))
     reports = asyncio.create_task(_report(activity.info().heartbeat_timeout))
-    work = asyncio.ensure_future(_outcome(tool, request, arguments, threads))
+    work = asyncio.ensure_future(_outcome(tool, request, arguments, threads, store))
     begun = time.monotonic()
     try:
         outcome = await _within_its_time(work, tool, request)
@@ -125,7 +132,9 @@ def _ended(work: "asyncio.Future[Outcome]") -> Outcome:
     return outcome_of_raised(asyncio.CancelledError()) if work.cancelled() else work.result()
 
 
-async def _outcome(tool: Tool, request: ToolRequest, arguments: dict[str, object], threads: Executor) -> Outcome:
+async def _outcome(
+    tool: Tool, request: ToolRequest, arguments: dict[str, object], threads: Executor, store: ResultStore | None
+) -> Outcome:
     try:
         result = await _invoke(tool, arguments, threads)
     except (asyncio.CancelledError, GeneratorExit):
@@ -133,7 +142,20 @@ async def _outcome(tool: Tool, request: ToolRequest, arguments: dict[str, object
     except BaseException as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
         activity.logger.info("%s raised", request.tool, exc_info=error)
         return outcome_of_raised(error)
-    return Outcome(status="done", result=fit(tool.wire_result(result), request.keep))
+    return Outcome(status="done", result=_fitting(tool.wire_result(result), request, store))
+
+
+def _fitting(result: JsonValue, request: ToolRequest, store: ResultStore | None) -> JsonValue:
+    """Return a result as it goes into the history: whole, or cut with the reference to the whole one."""
+    cut = fit(result, request.keep)
+    if cut is result or store is None or not isinstance(cut, dict):
+        return cut
+    try:
+        return {**cut, KEPT_AS: store.keep(result)}
+    except OSError as error:
+        # The call took effect, and a full disk of ours must not make it look otherwise.
+        activity.logger.warning("the result of %s was not kept in %s: %s", request.tool, store.folder, error)
+        return cut
 
 
 async def _invoke(tool: Tool, arguments: dict[str, object], threads: Executor) -> object:

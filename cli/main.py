@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "chat": "Talk to an agent in the terminal, and confirm its writes.",
     "confirm": "Answer the open confirmation of a run.",
     "answer": "Answer a question about a doubtful call or a failed undo.",
-    "stop": "Stop a run, a user's session, an agent or everything; undo what was done.",
+    "stop": "Stop a run, a session, an agent or everything, and undo it.",
     "runs": "List runs, latest first.",
     "show": "Show one run: steps, undos, questions, answers, reply.",
     "plan": "Show how a turn would be read, checked and asked; run nothing.",

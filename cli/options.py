@@ -30,6 +30,7 @@ _WORKER_SETTINGS = (
     ("--sticky", "TIME", "How long a run waits for the worker that has it cached.  [default: 1s]"),
     ("--deployment", "NAME", "For versioned workers: the deployment.  [default: off]"),
     ("--build-id", "ID", "For versioned workers: the build.  [default: off]"),
+    ("--results", "DIR", "Where results too large for a history are kept.  [default: off; embedded: the state folder]"),
     ("--metrics", "HOST:PORT", "Where to serve Prometheus metrics.  [default: off]"),
 )
 

@@ -6,6 +6,7 @@ cuts them off: such a call becomes one that nobody knows the outcome of, and is 
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -67,6 +68,8 @@ async def _serve(
 ) -> Exit:
     connection = await connect(where, runtime=_runtime(settings))
     try:
+        if connection.embedded is not None:
+            settings = settings.keeping_results(where.state_folder(os.environ))
         with ExitStack() as stack:
             told, cut = _signals(stack)
             workers = workers_for(connection.client, agents, settings)

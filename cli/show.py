@@ -1,5 +1,6 @@
 """``amends show``: one run whole: what was asked and answered, what was called and undone, what it came to."""
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -27,11 +28,24 @@ __all__ = ["command"]
 @agent_options
 @state_option
 @click.option("--temporal", is_flag=True, help="Say where the run is in Temporal: workflow id, and its page in the UI.")
+@click.option("--result", "position", type=int, metavar="STEP", help="Only the result of that step, whole, as JSON.")
 @as_json_option
-def command(*, run: str, file: Path, name: str | None, state: Path | None, temporal: bool, as_json: bool) -> Exit:
+def command(
+    *,
+    run: str,
+    file: Path,
+    name: str | None,
+    state: Path | None,
+    temporal: bool,
+    position: int | None,
+    as_json: bool,
+) -> Exit:
     """Show a run, named by its id, or the open or latest run of a user."""
     with Agent.from_file(file, agent=name, state=state) as desk:
         view = run_meant(desk, run)
+        if position is not None:
+            say(json.dumps(desk.result(view.run, position), ensure_ascii=False))
+            return Exit.DONE
         where = _in_temporal(view, desk.place()) if temporal else {}
         if as_json:
             document("amends.run/1", {**view.model_dump(mode="json"), **({"temporal": where} if temporal else {})})

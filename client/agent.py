@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
+from pydantic import JsonValue
+
 from ..contract.names import REWIND_UPDATE, session_workflow_id
 from ..contract.question import AnswerWord, QuestionKind
 from ..contract.reading import Language
@@ -25,6 +27,7 @@ from .home import Home
 from .open_runs import OpenRuns, known_session
 from .patience import while_served
 from .place import Place
+from .results import read_result
 from .runs import RunSummary, list_runs
 from .stopping import BY, PATIENCE, Stopped, stop_all, stop_run, stop_session
 from .submitting import submit
@@ -300,6 +303,19 @@ class AsyncAgent:
             NotFound: ``no_such_run``.
         """
         return await self._open_runs.look(run)
+
+    async def result(self, run: str, position: int) -> JsonValue:
+        """Return the whole result of a run's step, also where it was too large for the run to keep (SPEC 13.3).
+
+        Args:
+            run: the run's id.
+            position: the step's place in the run, from 1.
+
+        Raises:
+            NotFound: ``no_such_run``; ``no_such_step``; ``no_such_result``: the rest of it was not kept, or is kept in
+                a folder that this process does not have.
+        """
+        return read_result(await self._open_runs.look(run), position, await self._home.open())
 
     async def attend(self, run: str) -> Reply:
         """Wait until a run needs a person or is over, whoever started it.

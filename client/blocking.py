@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from pydantic import JsonValue
+
 from ..contract.question import AnswerWord
 from ..contract.reading import Language
 from ..contract.reply import Reply
@@ -188,6 +190,10 @@ class Agent:
     def run(self, run: str) -> RunView:
         """Return what a run shows; see `AsyncAgent.run`."""
         return self._wait(self._agent.run(run))
+
+    def result(self, run: str, position: int) -> JsonValue:
+        """Return the whole result of a step; see `AsyncAgent.result`."""
+        return self._wait(self._agent.result(run, position))
 
     def attend(self, run: str) -> Reply:
         """Wait until a run needs a person or is over; see `AsyncAgent.attend`."""

@@ -96,6 +96,9 @@ class Home:
         async with AsyncExitStack() as stack:
             connection = await connect(self._settings)
             stack.push_async_callback(connection.close)
+            if connection.embedded is not None:
+                folder = self._settings.state_folder(os.environ)
+                self._worker_settings = self._worker_settings.keeping_results(folder)
             place = self._place_of(connection)
             wanted = connection.embedded is not None if self._worker is None else self._worker
             if wanted:
@@ -116,4 +119,5 @@ class Home:
             task_queue=self._task_queue,
             attributes=connection.search_attributes,
             ui_url=connection.embedded.ui_url if connection.embedded else None,
+            results=self._worker_settings.results,
         )

@@ -189,12 +189,14 @@ class NotAllowed(CallerError):
     code: NotAllowedCode
 
 
-NotFoundCode = Literal["no_such_agent", "no_such_question", "no_such_run", "no_such_session"]
+NotFoundCode = Literal[
+    "no_such_agent", "no_such_question", "no_such_result", "no_such_run", "no_such_session", "no_such_step"
+]
 
 
 @dataclasses.dataclass(eq=False)
 class NotFound(CallerError):
-    """There is no such run, question, session or agent."""
+    """There is no such run, step, result, question, session or agent."""
 
     code: NotFoundCode
 

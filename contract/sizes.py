@@ -1,7 +1,8 @@
 """Keeping results small enough for a history, before Temporal sees them (SPEC 13.3).
 
 A result that is too large would come back from the SDK as a failure, although the call took effect. So the engine cuts
-it: what an undo needs is kept, and the rest is named as left out.
+it: what an undo needs is kept, and the rest is named as left out. A worker that has a place for it keeps the whole
+result there, and adds its reference (`tools.result_store`).
 """
 
 import json
@@ -9,8 +10,12 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-__all__ = ["ALL_RESULTS", "LARGEST_RESULT", "depth", "fit", "json_bytes"]
+__all__ = ["ALL_RESULTS", "KEPT_AS", "LARGEST_RESULT", "LEFT_OUT", "depth", "fit", "json_bytes"]
 
+LEFT_OUT = "amends_left_out"
+"""In a result that was cut: how many bytes of JSON the whole one has."""
+KEPT_AS = "amends_kept_as"
+"""In a result that was cut: what the whole one is kept as, outside the history."""
 LARGEST_RESULT = 256 * 1024
 """The most bytes of JSON one result may have in a history."""
 ALL_RESULTS = 768 * 1024
@@ -21,7 +26,7 @@ def fit(result: JsonValue, keep: Sequence[str], largest: int = LARGEST_RESULT) -
     """Return ``result``, or, when it is too large, only the fields at the dotted paths ``keep``.
 
     The cut result says how large the whole was, in bytes, under ``amends_left_out``. A field that is itself too large
-    is left out as well.
+    is left out as well. A result that was cut before goes on to say what it said then.
     """
     size = json_bytes(result)
     if size <= largest:
@@ -31,8 +36,8 @@ def fit(result: JsonValue, keep: Sequence[str], largest: int = LARGEST_RESULT) -
         value = _at(result, path.split("."))
         if value is not None and json_bytes(value) <= largest // (len(keep) + 1):
             _put(cut, path.split("."), value)
-    cut["amends_left_out"] = size
-    return cut
+    before = result if isinstance(result, dict) and LEFT_OUT in result else {}
+    return {**cut, LEFT_OUT: size, **{name: before[name] for name in (LEFT_OUT, KEPT_AS) if name in before}}
 
 
 def json_bytes(value: JsonValue) -> int:

@@ -11,6 +11,7 @@ plugin sets it where the client has the default one, and refuses any other that 
 import dataclasses
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from temporalio.contrib.pydantic import PydanticPayloadConverter
 from temporalio.converter import DataConverter, DefaultPayloadConverter
@@ -25,6 +26,7 @@ from ..activities.follow import follow_run
 from ..activities.read import reading_activity
 from ..contract.errors import AmendsError
 from ..tools.loader import LoadedAgent
+from ..tools.result_store import ResultStore
 from ..tools.tool import Tool
 from ..workflows.caps import CapsWorkflow
 from ..workflows.page import PageWorkflow
@@ -50,21 +52,23 @@ class AmendsPlugin(SimplePlugin):
 
     Args:
         agents: what `load_agent` returned, one or more. Agents that share a worker share its tools by name.
+        results: the folder that keeps results which are too large for a history; None cuts them and keeps nothing.
 
     Raises:
         AmendsError: two agents have different tools of one name.
     """
 
-    def __init__(self, *agents: LoadedAgent) -> None:
+    def __init__(self, *agents: LoadedAgent, results: Path | None = None) -> None:
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="amends-tool")
         tools = {tool.contract.name: tool for agent in agents for tool in _distinct(agents, agent)}
+        store = ResultStore(results) if results else None
         served = frozenset(agent.name for agent in agents)
         super().__init__(
             "amends.Plugin",
             data_converter=_converter,
             workflows=[SessionWorkflow, RunWorkflow, PageWorkflow, CapsWorkflow],
             activities=[
-                *(tool_activity(tool, self._threads, served) for tool in tools.values()),
+                *(tool_activity(tool, self._threads, served, store) for tool in tools.values()),
                 reading_activity({agent.name: agent for agent in agents}),
                 follow_run,
                 fold_record,

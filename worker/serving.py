@@ -33,7 +33,7 @@ def make_worker(
     return Worker(
         client,
         task_queue=task_queue,
-        plugins=[AmendsPlugin(*agents)],
+        plugins=[AmendsPlugin(*agents, results=settings.results)],
         max_concurrent_activities=settings.max_activities,
         graceful_shutdown_timeout=settings.drain,
         sticky_queue_schedule_to_start_timeout=settings.sticky,

@@ -9,6 +9,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
@@ -71,6 +72,7 @@ _ALLOWED = {
     "sticky": "a time such as 1s or 500ms, at most 24h",
     "deployment": "a deployment's name without spaces, together with a build id",
     "build_id": "a build's id without spaces, together with a deployment",
+    "results": "a folder",
     "metrics": "host:port, or :port for this machine alone",
 }
 
@@ -88,6 +90,8 @@ class WorkerSettings(Stated):
         deployment: for versioned workers, the deployment's name. Off when unset: a new version serves nothing until
             an operator makes it current.
         build_id: for versioned workers, which build this is.
+        results: the folder that keeps results which are too large for a history; every worker of an agent needs the
+            same one. Unset, such a result is cut to what its undo needs; the embedded server has a folder for them.
         metrics: where to serve Prometheus metrics, ``host:port``; off when unset.
         sources: for each setting, the flag or variable that gave it, or ``default``.
     """
@@ -98,8 +102,15 @@ class WorkerSettings(Stated):
     sticky: _Duration = timedelta(seconds=1)
     deployment: _Name | None = None
     build_id: _Name | None = None
+    results: Path | None = None
     metrics: _Address | None = None
     sources: Mapping[str, str] = Field(default_factory=dict)
+
+    def keeping_results(self, folder: Path | None) -> Self:
+        """Return the same settings, with the embedded server's state folder for large results where none is set."""
+        if self.results is not None or folder is None:
+            return self
+        return self.model_copy(update={"results": folder / "results"})
 
     @classmethod
     def resolve(cls, flags: Mapping[str, object], environment: Mapping[str, str]) -> Self:

@@ -191,3 +191,24 @@ def test_a_privilege_that_is_no_number_cannot_be_verified(tmp_path: Path, capsys
     shutil.copy(Path(SHOP).with_name("policy.co"), tmp_path)
     assert run(["verify", str(tmp_path / "agent.yaml")]) == 2
     assert "agent.yaml:6: privilege 'high' is no number" in capsys.readouterr().err
+
+
+def test_a_large_result_is_kept_in_the_state_folder_and_shown_whole(tmp_path: Path) -> None:
+    (tmp_path / "reports.py").write_text(
+        "from amends import tool\n\n\n@tool\ndef get_report(order_id: str) -> dict[str, str]:\n"
+        '    """Get a report."""\n    return {"id": order_id, "body": "x" * 400_000}\n'
+    )
+    (tmp_path / "agent.yaml").write_text("agents:\n  desk:\n    tools: [get_report]\ntools:\n  python: [reports]\n")
+    amends = str(Path(sys.executable).parent / "amends")
+
+    def command(*words: str, typed: str = "") -> str:
+        done = subprocess.run(
+            [amends, *words], cwd=tmp_path, input=typed, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert command("chat", "--as", "u-1", typed="get the report for order 4411\n") == "Done: get_report.\n"
+    kept = json.loads(command("show", "u-1", "--json"))["steps"][0]["result"]
+    assert kept["amends_left_out"] > 400_000
+    assert json.loads(command("show", "u-1", "--result", "1")) == {"id": "4411", "body": "x" * 400_000}

@@ -14,6 +14,7 @@ def test_with_nothing_said_every_default_holds_and_says_that_it_is_one() -> None
         "sticky": timedelta(seconds=1),
         "deployment": None,
         "build_id": None,
+        "results": None,
         "metrics": None,
     }
     assert settings.sources == dict.fromkeys(settings.model_dump(exclude={"sources"}), "default")
