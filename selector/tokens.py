@@ -83,8 +83,6 @@ def tokenize(turn: str) -> tuple[str, list[Token]]:
     if len(text) > LONGEST_TURN:
         raise not_read("too_long", limit=str(LONGEST_TURN))
     tokens = _cut(text)
-    if len(tokens) > MOST_TOKENS:
-        raise not_read("too_long", limit=str(LONGEST_TURN))
     first, last = 0, len(tokens)
     while first < last and tokens[first].kind == "newline":
         first += 1
@@ -98,7 +96,7 @@ def phrase_words(phrase: str) -> tuple[tuple[str, str], ...]:
     """Cut a phrase of the lexicon into its words, each in small letters and without accents.
 
     Raises:
-        NotRead: the phrase holds a character no turn may have.
+        NotRead: the phrase holds a character no turn may have, or more words than a turn may.
     """
     tokens = _cut(unicodedata.normalize("NFC", phrase) + " 0")[:-1]  # "no." is one token before a number only
     return tuple((token.small, token.plain) for token in tokens)
@@ -115,6 +113,8 @@ def _cut(text: str) -> list[Token]:
         start, at = match.span()
         if kind == "space":
             continue
+        if len(tokens) == MOST_TOKENS:
+            raise not_read("too_long", limit=str(LONGEST_TURN))
         said = match.group()
         if kind == "word":
             if not said.isascii() and not _LETTER.match(said):
