@@ -20,6 +20,8 @@ __all__ = ["COMMANDS", "commands", "main", "run"]
 COMMANDS: Mapping[str, str] = {
     "demo": "Run the failed order: two orders that fail half-way and are undone.",
     "dev": "One process for a desk: Temporal server with its UI, and a worker.",
+    "serve": "Serve the HTTP API and the web console of an agent.",
+    "token": "Make a token for the console.",
     "worker": "Serve the agents of a file, until told to stop.",
     "chat": "Talk to an agent in the terminal, and confirm its writes.",
     "confirm": "Answer the open confirmation of a run.",
@@ -31,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "lint": "Say what recovery needs of each write and does not have.",
     "verify": "Look for routes that cannot be undone, before anything runs.",
     "audit": "Export or verify the record of a session.",
+    "openapi": "Print the OpenAPI document of the HTTP API.",
     "version": "Say which versions are in use.",
 }
 """The commands, in the order of the help, each in the module of its name."""

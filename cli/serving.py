@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
@@ -25,9 +25,12 @@ from ..worker.settings import BadSetting, WorkerSettings
 from .exits import Exit
 from .terminal import note
 
-__all__ = ["Serving", "load_agents", "serve"]
+__all__ = ["Beside", "Serving", "load_agents", "serve"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+Beside = Callable[[Connection], AbstractAsyncContextManager[object]]
+"""What else runs in the process while workers do."""
 
 Serving = Callable[[Connection, Sequence[Worker]], None]
 """Told once every worker polls."""
@@ -49,7 +52,12 @@ def load_agents(path: Path, name: str | None, context: dict[str, object]) -> lis
 
 
 def serve(
-    agents: Sequence[LoadedAgent], settings: WorkerSettings, where: ConnectionSettings, *, ready: Serving
+    agents: Sequence[LoadedAgent],
+    settings: WorkerSettings,
+    where: ConnectionSettings,
+    *,
+    ready: Serving,
+    beside: Beside | None = None,
 ) -> Exit:
     """Serve agents until a signal comes; return once everything in flight has ended, or was cut off.
 
@@ -60,20 +68,26 @@ def serve(
     """
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # Not `asyncio.run`: it would wait for what the second signal cuts off. The process ends right after this.
-    return asyncio.new_event_loop().run_until_complete(_serve(agents, settings, where, ready))
+    return asyncio.new_event_loop().run_until_complete(_serve(agents, settings, where, ready, beside))
 
 
 async def _serve(
-    agents: Sequence[LoadedAgent], settings: WorkerSettings, where: ConnectionSettings, ready: Serving
+    agents: Sequence[LoadedAgent],
+    settings: WorkerSettings,
+    where: ConnectionSettings,
+    ready: Serving,
+    beside: Beside | None,
 ) -> Exit:
     connection = await connect(where, runtime=_runtime(settings))
     try:
         if connection.embedded is not None:
             settings = settings.keeping_results(where.state_folder(os.environ))
-        with ExitStack() as stack:
+        async with AsyncExitStack() as stack:
             told, cut = _signals(stack)
             workers = workers_for(connection.client, agents, settings)
             running: list[asyncio.Future[None]] = [asyncio.ensure_future(worker.run()) for worker in workers]
+            if beside is not None:
+                await stack.enter_async_context(beside(connection))
             ready(connection, workers)
             await asyncio.wait([*running, told], return_when=asyncio.FIRST_COMPLETED)
             for ended in (each for each in running if each.done()):
@@ -93,7 +107,7 @@ async def _drained(workers: Sequence[Worker]) -> None:
     await asyncio.gather(*(worker.shutdown() for worker in workers))
 
 
-def _signals(stack: ExitStack) -> tuple[asyncio.Future[None], asyncio.Future[None]]:
+def _signals(stack: AsyncExitStack) -> tuple[asyncio.Future[None], asyncio.Future[None]]:
     """The first signal and the second, as futures; the handlers last as long as ``stack``."""
     loop = asyncio.get_running_loop()
     told, cut = loop.create_future(), loop.create_future()

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from ..contract.visible import visible
+
 try:
     import termios as _termios
 except ImportError:  # Windows: what was typed ahead stays
     _termios = None  # type: ignore[assignment]
 
 __all__ = ["columns", "document", "forget_typed_ahead", "note", "prompting", "say", "styled", "visible"]
-
-_OPEN, _CLOSE = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
 
 
 def say(text: str | Text = "") -> None:
@@ -51,17 +51,6 @@ def forget_typed_ahead() -> None:
 def styled(*parts: str | Text | tuple[str, str]) -> Text:
     """Make a line of texts and ``(text, style)`` parts."""
     return Text.assemble(*parts)
-
-
-def visible(text: str) -> str:
-    """Show every character: one that cannot be seen, or reorders its neighbours, by its code; spaces at the ends as ·.
-
-    Nothing is left out, so that what a person approves is what will be sent.
-    """
-    shown = "".join(each if each.isprintable() else f"{_OPEN}U+{ord(each):04X}{_CLOSE}" for each in text)
-    body = shown.strip(" ")
-    ahead = len(shown) - len(shown.lstrip(" ")) if body else len(shown)
-    return "·" * ahead + body + "·" * (len(shown) - ahead - len(body))
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

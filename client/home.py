@@ -74,6 +74,17 @@ class Home:
         settings = ConnectionSettings(state=folder, beside=Path(path).resolve().parent)
         return cls(loaded, settings, task_queue=task_queue, worker=worker)
 
+    @classmethod
+    def on(cls, agent: LoadedAgent, connection: Connection, *, task_queue: str | None = None) -> Self:
+        """Stand on a connection that somebody else opened, and closes; run no worker.
+
+        Raises:
+            BadSetting: as the class.
+        """
+        home = cls(agent, ConnectionSettings(), task_queue=task_queue, worker=False)
+        home._place = home._place_of(connection)
+        return home
+
     async def open(self) -> Place:
         """Connect, and start what this process is to run; the same place every time.
 

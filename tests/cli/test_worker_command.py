@@ -132,11 +132,12 @@ async def test_a_metrics_address_that_is_taken_is_told_as_the_setting_it_is(bake
 
 async def test_dev_prints_its_links_and_ends_with_ctrl_c(shop, started) -> None:
     dev = started(shop, "dev", until="Stop with Ctrl-C.")
-    links = dict(dev.stdout.readline().rstrip("\n").split("  ", 1) for _ in range(4))
+    links = dict(dev.stdout.readline().rstrip("\n").split("  ", 1) for _ in range(5))
     links = {title.strip(): value.strip() for title, value in links.items()}
     assert (links["Queue"], links["Chat"]) == ("amends-desk", "amends chat")
-    with urllib.request.urlopen(links["Temporal UI"], timeout=5) as page:
-        assert page.status == 200
+    for each in ("Temporal UI", "Console"):
+        with urllib.request.urlopen(links[each], timeout=5) as page:
+            assert page.status == 200
     shown = await asyncio.to_thread(shop.amends, "chat", "--as", "u", "--no-input", typed="get order 4411\n")
     assert (shown.returncode, shown.stdout) == (0, "Done: get_order.\n")
     shown = await asyncio.to_thread(shop.amends, "show", "u", "--temporal")

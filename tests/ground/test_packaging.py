@@ -17,6 +17,7 @@ FOLDERS = {
     package.removeprefix("amends").lstrip(".").replace(".", "/")
     for package in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
 }
+DATA = {("console", "templates"), ("console", "static")}
 NOT_DATA = {"README.md"}
 """Files of packaged folders that only readers of the repository need."""
 
@@ -59,6 +60,7 @@ def test_the_wheel_holds_every_file_of_the_packaged_folders_and_nothing_else(whe
         and file.name not in NOT_DATA
     }
     expected |= {f"amends/{file}" for file in held_by_git() if file.parts[:2] == ("selector", "languages")}
+    expected |= {f"amends/{file}" for file in held_by_git() if file.parts[:2] in DATA}
     expected.add("amends/py.typed")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert held == expected

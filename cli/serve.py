@@ -1,0 +1,62 @@
+"""``amends serve``: the HTTP API and the web console of an agent (SPEC 12.3)."""
+
+import asyncio
+import logging
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from ..client.agent import AsyncAgent
+from ..console.people import People
+from ..console.serving import check_address, listening, open_console
+from .console_options import console_options, people_of
+from .exits import Exit
+from .options import agent_options, context_option, state_option
+from .terminal import note, say
+
+__all__ = ["command"]
+
+
+@click.command()
+@agent_options
+@context_option
+@state_option
+@console_options
+def command(
+    *,
+    file: Path,
+    name: str | None,
+    context: dict[str, object],
+    state: Path | None,
+    host: str,
+    port: int,
+    root_path: str,
+    people_file: Path | None,
+    who: str | None,
+) -> Exit:
+    """Serve an agent's HTTP API and its web console until Ctrl-C; workers run elsewhere.
+
+    Without --people nobody signs in, and only this machine can reach it.
+    """
+    people = people_of(people_file, who)
+    check_address(host, people)
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    agent = AsyncAgent.from_file(file, agent=name, context=context, state=state, worker=False)
+    folder = state or file.resolve().parent / ".amends"
+    return asyncio.run(_serve(agent, people, folder, host=host, port=port, root_path=root_path))
+
+
+async def _serve(agent: AsyncAgent, people: People, folder: Path, *, host: str, port: int, root_path: str) -> Exit:
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    async with agent:
+        console = await open_console(agent, people, folder)
+        async with listening(console, host=host, port=port, root_path=root_path) as address:
+            say(f"Console      {address}/")
+            note("Stop with Ctrl-C.")
+            await told.wait()
+    return Exit.DONE
