@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 
-.PHONY: install demo test chaos lint types bench lock clean
+.PHONY: install browser demo test chaos lint types bench lock clean
 .DELETE_ON_ERROR:
 
 install: $(READY)
@@ -29,7 +29,14 @@ $(READY): $(LOCKED) pyproject.toml
 demo: $(READY)
 	$(BIN)/amends demo
 
-test: $(READY)
+# The console's tests drive Debian's chromium. Where it is missing it is installed if we may; else each of those tests
+# says that it was not run.
+browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } || \
+	    echo "No chromium, and it cannot be installed here: the console's browser tests are not run." >&2
+
+test: $(READY) browser
 	$(BIN)/pytest $(TESTS)
 
 # Random runs on workers that are killed all the time. SEED= repeats a run of it, RUNS= says how many (500).

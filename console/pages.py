@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from contextlib import suppress
 from typing import Annotated, Any, get_args
 from urllib.parse import parse_qs, quote
@@ -28,6 +29,8 @@ __all__ = ["pages"]
 
 WAIT = 10.0
 """Seconds a page waits for a run after a turn or an answer; it then shows the run as it is and goes on by itself."""
+ARMED = 0.6
+"""Seconds from when a card is made until it can be answered: a little less than in the stylesheet."""
 _LANGUAGES: dict[str, Language] = {"en": "en", "pt-BR": "pt-BR"}
 
 
@@ -183,6 +186,8 @@ async def _run(request: Request, person: Person, run: str, *, notice: str = "", 
 async def answer(request: Request, person: Who, form: Form, run: str, question: str) -> Response:
     """Take an answer to the question that was on the page; any other question stays unanswered."""
     console = console_of(request)
+    if _came_too_soon(form.get("shown", "")):
+        return await _run(request, person, run, notice=catalogue(language_of(request))["too_soon"], status=409)
     said = {name: form.get(name, "") for name in ("answer", "digest", "note")}
     name = console.replays.name(person.name, request.url.path, form.get("name", ""), said)
     supplied = form.get("result", "").strip()
@@ -201,6 +206,15 @@ async def answer(request: Request, person: Who, form: Form, run: str, question: 
     view = await console.desk.settled(run, WAIT)
     to_thread = form.get("back", "").endswith(f"/threads/{quote(view.user)}") and not view.over
     return _to(request, f"/threads/{quote(view.user)}" if to_thread else f"/runs/{quote(run, safe='')}")
+
+
+def _came_too_soon(shown: str) -> bool:
+    """Whether a click came so soon after its card was made that it was meant for what was on screen before.
+
+    The stylesheet keeps the pointer off a new card, but a browser may take clicks before it has the stylesheet.
+    """
+    since = time.time() - int(shown) / 1000 if shown.isdecimal() else -1.0
+    return since < ARMED
 
 
 @pages.post("/runs/{run}/stop")

@@ -1,6 +1,7 @@
 """Pages from templates: escaped always, in the words of the browser's language."""
 
 import secrets
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -80,6 +81,7 @@ def render(
         "notice": "",
         "back": f"{request.scope.get('root_path', '')}{request.url.path}",
         "fresh": secrets.token_urlsafe,
+        "now": time.time_ns() // 1_000_000,
         "time": _time,
         "shown": _shown,
         "state": _state,

@@ -38,4 +38,5 @@ WORDS = {
     "waiting_for_you": "waiting for you since", "live": "live", "waits_for": "Waits for", "evidence": "Evidence",
     "tries": "tries", "still_open": "The run goes on.", "thread_of": "Thread of", "go": "Go",
     "left": "left as it is", "stuck_head": "An undo failed", "note_needed": "This answer needs a remark.",
+    "too_soon": "That click came the moment its question appeared, so nothing was answered. Look, and answer again.",
 }  # fmt: skip

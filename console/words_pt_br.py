@@ -42,4 +42,6 @@ WORDS = {
     "evidence": "Evidência", "tries": "tentativas", "still_open": "A execução continua.", "thread_of": "Conversa de",
     "go": "Ir", "left": "ficou como está", "stuck_head": "Um desfazer falhou",
     "note_needed": "Esta resposta precisa de uma observação.",
+    "too_soon": "Esse clique veio no instante em que a pergunta apareceu, e nada foi respondido. "
+    "Olhe, e responda de novo.",
 }  # fmt: skip

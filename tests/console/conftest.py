@@ -1,7 +1,8 @@
 """One console for all of its tests: a copy of the shop on the run's server, a worker, and a real listening server."""
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from amends.console.people import People, make_token, token_hash
 from amends.console.seal import Seal
 from amends.console.serving import listening
 from amends.examples.shop.store import Store
+from amends.tests.console.browsing import CHROMIUM, PATIENCE
 from amends.tools.loader import load_agent
 from amends.worker.serving import make_worker
+from playwright.async_api import Browser, Page, async_playwright
 from temporalio.client import Client
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +90,46 @@ def shop(place: Place) -> Iterator[Store]:
     place.store.switch("provisioning", up=False)
     yield place.store
     place.store.switch("provisioning", up=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_broke(place: Place) -> Iterator[None]:
+    """No page and no operation may end in an error of our own, whoever asked for it and whether or not it was seen."""
+    before = len(place.log)
+    yield
+    assert [line for line in place.log[before:] if " 500 " in line] == []
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("not run: there is no chromium on the PATH (apt-get install chromium)")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+Opens = Callable[..., Awaitable[Page]]
+
+
+@pytest.fixture
+async def opens(browser: Browser, place: Place) -> AsyncIterator[Opens]:
+    """Opens a page of a browser of somebody's own; ``**options`` are those of Playwright's contexts."""
+    async with AsyncExitStack() as stack:
+
+        async def page(**options: Any) -> Page:
+            context = await browser.new_context(**{"locale": "en-US", "base_url": place.local, **options})
+            stack.push_async_callback(context.close)
+            context.set_default_timeout(PATIENCE)
+            return await context.new_page()
+
+        yield page
+
+
+@pytest.fixture
+async def page(opens: Opens) -> Page:
+    return await opens()
 
 
 @pytest.fixture

@@ -1,0 +1,157 @@
+"""The pages in headless Chromium, one browser for all: cards, races, languages, no JavaScript, accessibility."""
+
+from uuid import uuid4
+
+import httpx2 as httpx
+import pytest
+from amends.examples.shop.store import Store
+from amends.tests.console.browsing import press, say, violations
+from amends.tests.console.conftest import Opens, Place
+from playwright.async_api import Page
+
+ORDER = "charge order 4411 40.00, then send the receipt for order 4411, then provision the account for order 4411"
+NOTHING_UNDOES = "Run send_receipt? Nothing undoes this step, and the steps after it cannot undo it."
+
+
+async def test_the_failed_order_by_clicks(page: Page, shop: Store) -> None:
+    await say(page, f"u-{uuid4().hex[:6]}", ORDER)
+    await press(page, "Approve")
+    card = page.locator(".card")
+    assert "Nothing can undo this step once it runs." in await card.inner_text()
+    assert NOTHING_UNDOES in await card.inner_text()
+    await press(page, "Approve")
+    await press(page, "Approve")
+    assert await page.locator("#reply").inner_text() == (
+        "This run stopped: provision_account failed (RuntimeError). Undone, latest first: charge_card "
+        "(by refund_card). Not undoable, and left as they are: send_receipt."
+    )
+
+
+@pytest.mark.parametrize(("word", "reply"), [("Skip this step", "Nothing was done."), ("Cancel all", "cancelled by")])
+async def test_the_other_answers(page: Page, word: str, reply: str) -> None:
+    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 7.00")
+    await press(page, word)
+    assert reply in await page.locator("#reply").inner_text()
+
+
+@pytest.mark.parametrize("pause", [0, 120, 400])
+async def test_a_click_on_a_card_that_has_only_just_come_answers_nothing(page: Page, place: Place, pause: int) -> None:
+    """A second click that was meant for the card before, as fast as a page can come."""
+    user = f"u-{uuid4().hex[:6]}"
+    await say(page, user, "charge order 4411 8.00, then update the crm for order 4411")
+    button = page.get_by_role("button", name="Approve")
+    await button.click()
+    await page.get_by_role("heading", name="update_crm").wait_for()
+    await button.evaluate("it => it.scrollIntoView()")
+    box = await button.bounding_box()
+    assert box is not None
+    await page.wait_for_timeout(pause)
+    await page.mouse.click(box["x"] + 9, box["y"] + 9)
+    await button.click(trial=True)  # waits until the card takes the pointer: an answer that was sent has long arrived
+    assert await page.get_by_role("heading", name="update_crm").is_visible()
+    async with httpx.AsyncClient(base_url=place.local) as http:
+        asked = (await http.get("/v1/questions")).json()["items"]
+    assert [each["question"]["tool"] for each in asked if each["user"] == user] == ["update_crm"]
+    await press(page, "Approve")
+
+
+@pytest.mark.parametrize("shown", ["", "x", "99999999999999"])
+async def test_an_answer_from_a_card_that_was_made_this_moment_is_not_taken(page: Page, shown: str) -> None:
+    """Before a browser has the stylesheet, it may take a click that was meant for the page before."""
+    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 6.00")
+    await page.evaluate("said => document.getElementsByName('shown').forEach(it => it.value = said)", shown)
+    await page.get_by_role("button", name="Approve").click()
+    assert "nothing was answered" in await page.get_by_role("alert").inner_text()
+    await press(page, "Approve")
+    assert await page.locator("#reply").inner_text() == "Done: charge_card."
+
+
+async def test_a_conversation_shows_what_was_said_before(page: Page) -> None:
+    user = f"u-{uuid4().hex[:6]}"
+    for amount in ("3.00", "4.00"):
+        await say(page, user, f"charge order 4411 {amount}")
+        await press(page, "Skip this step")
+    await page.goto(f"/threads/{user}")
+    said = await page.locator("main").inner_text()
+    assert "charge order 4411 3.00" in said
+    assert "charge order 4411 4.00" in said
+    assert await violations(page) == []
+
+
+async def test_a_form_of_a_card_that_changed_answers_nothing(page: Page, opens: Opens) -> None:
+    user = f"u-{uuid4().hex[:6]}"
+    await say(page, user, "charge order 4411 9.00, then update the crm for order 4411")
+    other = await opens(java_script_enabled=False)
+    await other.goto(f"/threads/{user}")
+    await press(page, "Approve")
+    await other.get_by_role("button", name="Skip this step").click()
+    notice = other.get_by_role("alert")
+    assert "answered approve" in await notice.inner_text()
+    assert await other.get_by_role("heading", name="update_crm").is_visible()
+
+
+async def test_the_card_comes_by_itself_when_somebody_else_answers(page: Page, opens: Opens) -> None:
+    user = f"u-{uuid4().hex[:6]}"
+    await say(page, user, "charge order 4411 11.00, then update the crm for order 4411")
+    other = await opens()
+    await other.goto(f"/threads/{user}")
+    await press(page, "Approve")
+    await other.get_by_role("heading", name="update_crm").wait_for()
+
+
+async def test_without_javascript_everything_can_be_answered(opens: Opens) -> None:
+    page = await opens(java_script_enabled=False)
+    await page.goto(f"/threads/u-{uuid4().hex[:6]}")
+    await page.locator("textarea[name=turn]").fill("charge order 4411 12.00")
+    await page.get_by_role("button", name="Send").click()
+    await page.get_by_role("button", name="Approve").click()
+    assert await page.locator("#reply").inner_text() == "Done: charge_card."
+
+
+async def test_the_settings_change_what_is_read_and_what_is_shown(page: Page) -> None:
+    user = f"u-{uuid4().hex[:6]}"
+    await page.goto(f"/settings?user={user}")
+    assert "Language the selector reads" in await page.locator("main").inner_text()
+    await page.locator("[name=selector_language]").select_option("pt-BR")
+    await page.locator("[name=console_language]").select_option("pt-BR")
+    await page.get_by_role("button", name="Save").click()
+    await say_in_portuguese(page, user)
+    await page.get_by_role("button", name="Aprovar").click()
+    await page.locator("#reply").wait_for()
+    assert await page.locator("#reply").inner_text() == "Feito: charge_card."
+
+
+async def say_in_portuguese(page: Page, user: str) -> None:
+    await page.goto(f"/threads/{user}")
+    await page.locator("textarea[name=turn]").fill("cobre 40,00 do pedido 4411")
+    await page.get_by_role("button", name="Enviar").click()
+    await page.locator(".card").wait_for()
+
+
+@pytest.mark.parametrize("path", ["/inbox", "/runs", "/plan", "/tools", "/record", "/settings"])
+async def test_axe_finds_nothing(page: Page, path: str) -> None:
+    wrong: list[str] = []
+    page.on("console", lambda told: wrong.append(told.text) if told.type == "error" else None)
+    await page.goto(path)
+    assert await violations(page) == []
+    assert wrong == []
+
+
+async def test_axe_finds_nothing_on_a_card_and_a_run(page: Page) -> None:
+    user = f"u-{uuid4().hex[:6]}"
+    await say(page, user, "charge order 4411 13.00")
+    await page.get_by_role("button", name="Approve").click(trial=True)  # waits until the card takes the pointer
+    assert await violations(page) == []
+    await press(page, "Skip this step")
+    assert await violations(page) == []
+
+
+async def test_what_was_said_and_sent_is_in_no_log_no_address_and_no_title(page: Page, place: Place) -> None:
+    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 77.31")
+    assert "77.31" in await page.locator(".card").inner_text()
+    seen = [page.url, await page.title()]
+    await page.goto("/sign-in")
+    secrets = ["77.31", "charge order", *place.tokens.values()]
+    lines = [*seen, *place.log]
+    assert place.log
+    assert [line for line in lines for secret in secrets if secret in line] == []
