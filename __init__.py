@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .client.blocking import Agent as Agent
     from .contract.errors import AmendsError as AmendsError
     from .contract.errors import Conflict as Conflict
+    from .contract.errors import NotAllowed as NotAllowed
     from .contract.errors import NotSent as NotSent
     from .contract.errors import OutcomeUnknown as OutcomeUnknown
     from .contract.errors import Refused as Refused
@@ -34,6 +35,7 @@ _HOMES = {
     "AsyncAgent": "client.agent",
     "Conflict": "contract.errors",
     "Kind": "contract.tool",
+    "NotAllowed": "contract.errors",
     "NotSent": "contract.errors",
     "OutcomeUnknown": "contract.errors",
     "Question": "contract.question",
@@ -53,6 +55,7 @@ __all__ = [
     "AsyncAgent",
     "Conflict",
     "Kind",
+    "NotAllowed",
     "NotSent",
     "OutcomeUnknown",
     "Question",

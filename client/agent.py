@@ -25,6 +25,7 @@ from .audit import SessionRecord, read_record
 from .conflicts import pending_compensation
 from .home import Home
 from .open_runs import OpenRuns, known_session
+from .operators import Operators
 from .patience import while_served
 from .place import Place
 from .results import read_result
@@ -88,6 +89,11 @@ class AsyncAgent:
     def loaded(self) -> LoadedAgent:
         """The agent as it was loaded: its tools with their contracts, its rules, its words."""
         return self._home.agent
+
+    @property
+    def operators(self) -> Operators:
+        """The operator tokens: who may undo any run, and until when. They are in a file; no server is needed."""
+        return self._home.operators
 
     async def place(self) -> Place:
         """Return the Temporal client and the queue in use; connect first where nothing was connected yet.

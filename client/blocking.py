@@ -23,6 +23,7 @@ from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview
 from .agent import AsyncAgent
 from .audit import SessionRecord
+from .operators import Operators
 from .place import Place
 from .runs import RunSummary
 from .stopping import BY, PATIENCE, Stopped
@@ -107,6 +108,11 @@ class Agent:
     def loaded(self) -> LoadedAgent:
         """The agent as it was loaded; see `AsyncAgent.loaded`."""
         return self._agent.loaded
+
+    @property
+    def operators(self) -> Operators:
+        """The operator tokens; see `AsyncAgent.operators`."""
+        return self._agent.operators
 
     def place(self) -> Place:
         """Return the Temporal client and the queue in use; see `AsyncAgent.place`."""

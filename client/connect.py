@@ -28,12 +28,13 @@ from .dev_server import NAMESPACE
 from .embedded import EmbeddedServer
 from .search_attributes import ensure_search_attributes
 
-__all__ = ["MEMORY", "Connection", "ConnectionSettings", "connect"]
+__all__ = ["MEMORY", "STATE_FOLDER", "Connection", "ConnectionSettings", "connect"]
 
 MEMORY = ":memory:"
 """As a state folder: keep nothing."""
 _STATE_VARIABLE = "AMENDS_STATE"
-_STATE_FOLDER = ".amends"
+STATE_FOLDER = ".amends"
+"""The embedded server's folder, beside the agent file, unless another is chosen."""
 _REFUSALS = {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}
 _SIGNS = {  # what the SDK's connection errors contain, and what it means
     "Connection refused": "nothing listens there",
@@ -68,7 +69,7 @@ class ConnectionSettings(Stated):
 
     def state_folder(self, environment: Mapping[str, str]) -> Path | None:
         """The embedded server's folder, or None for memory."""
-        chosen = self.state or environment.get(_STATE_VARIABLE) or self.beside / _STATE_FOLDER
+        chosen = self.state or environment.get(_STATE_VARIABLE) or self.beside / STATE_FOLDER
         return None if str(chosen) == MEMORY else Path(chosen)
 
 

@@ -15,6 +15,7 @@ from ..contract.names import default_task_queue
 from ..tools.loader import LoadedAgent, load_agent
 from ..worker.settings import WorkerSettings
 from .connect import Connection, ConnectionSettings, connect
+from .operators import Operators, operators_path
 from .place import Place
 
 __all__ = ["Home"]
@@ -84,6 +85,11 @@ class Home:
         home = cls(agent, ConnectionSettings(), task_queue=task_queue, worker=False)
         home._place = home._place_of(connection)
         return home
+
+    @property
+    def operators(self) -> Operators:
+        """The operator tokens that count here: those of ``AMENDS_OPERATORS``, else of the state folder."""
+        return Operators(operators_path(self._settings))
 
     async def open(self) -> Place:
         """Connect, and start what this process is to run; the same place every time.

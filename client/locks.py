@@ -7,6 +7,9 @@ to an open file, and goes away with the last process that holds that file open.
 
 import asyncio
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 try:
@@ -57,6 +60,23 @@ class FileLock:
                 return False
             await asyncio.sleep(_BEAT_SECONDS)
         return True
+
+    @contextmanager
+    def held(self, seconds: float) -> Iterator[None]:
+        """Holds the file alone for a block, in a program that is not async.
+
+        Raises:
+            TimeoutError: somebody else held it all the time.
+        """
+        deadline = time.monotonic() + seconds
+        try:
+            while not self.try_exclusive():
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"{self.path} is held by another")
+                time.sleep(_BEAT_SECONDS)
+            yield
+        finally:
+            self.release()
 
     def release(self) -> None:
         """Gives the lock back, also for a child that was forked meanwhile and inherited it unasked."""

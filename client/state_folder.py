@@ -4,6 +4,7 @@
 * ``server.lock``, ``server.users``, ``server.alive``: locks, empty; ``embedded.py`` says what each means.
 * ``server.json``: where the server is, for processes that come later. A note, believed only as far as the lock and
   the process list bear it out.
+* ``operators.json``: the operator tokens' names, times and hashes; ``operators_file.py``. It has no part in the server.
 * ``server.log``: what the server said since it started; ``server.log.1``: the one before.
 """
 
@@ -20,7 +21,7 @@ from .dev_server import Running, failure
 from .locks import FileLock
 from .processes import Sighting
 
-__all__ = ["StateFolder"]
+__all__ = ["StateFolder", "make_private_folder"]
 
 _SERVER_WORD = "start-dev"
 _SETTLE_SECONDS = 3.0
@@ -47,21 +48,29 @@ class _Note(Wire):
         return Running(seen=seen, port=self.port, ui_port=self.ui_port)
 
 
+def make_private_folder(path: Path) -> None:
+    """Makes a folder that its owner alone can read and that git ignores; leaves one that is there as it is."""
+    if path.exists():
+        return
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (path / ".gitignore").write_text("*\n")
+
+
 class StateFolder:
     """One state folder, made if missing, readable by its owner alone and ignored by git."""
 
     def __init__(self, path: Path) -> None:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path)
         self.path = path.resolve()
+        ignore = self.path / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
         self.database = self.path / "temporal.db"
         self.log = self.path / "server.log"
         self.turn = self.path / "server.lock"
         self.users = self.path / "server.users"
         self.alive = self.path / "server.alive"
         self._note = self.path / "server.json"
-        ignore = self.path / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n")
 
     def lives(self) -> bool:
         """Whether some server process holds ``server.alive``."""

@@ -11,7 +11,7 @@
     │   ├── Conflict         it cannot be done now, the way things stand
     │   ├── Ambiguous        more than one thing fits; name the one that is meant
     │   ├── NotAllowed       this caller may not do it
-    │   ├── NotFound         there is no such run, question or agent
+    │   ├── NotFound         there is no such run, question, agent or operator token
     │   └── Unreachable      Temporal, or a worker that would do it, does not answer
     ├── BadArguments         a call whose arguments the tool does not take; nothing was sent
     ├── UnknownFact          the host gives a fact that the rulebook's facts list lacks
@@ -148,6 +148,7 @@ ConflictCode = Literal[
     "answer_not_offered",
     "digest_mismatch",
     "no_open_question",
+    "operator_name_taken",
     "question_closed",
     "queue_full",
     "rewind_with_pending_compensation",
@@ -178,7 +179,13 @@ class Ambiguous(CallerError):
 
 
 NotAllowedCode = Literal[
-    "not_your_question", "operator_token_not_configured", "operator_token_required", "self_approval_forbidden"
+    "not_your_question",
+    "operator_token_expired",
+    "operator_token_not_configured",
+    "operator_token_required",
+    "operator_token_revoked",
+    "operator_token_scope",
+    "self_approval_forbidden",
 ]
 
 
@@ -190,13 +197,19 @@ class NotAllowed(CallerError):
 
 
 NotFoundCode = Literal[
-    "no_such_agent", "no_such_question", "no_such_result", "no_such_run", "no_such_session", "no_such_step"
+    "no_such_agent",
+    "no_such_operator",
+    "no_such_question",
+    "no_such_result",
+    "no_such_run",
+    "no_such_session",
+    "no_such_step",
 ]
 
 
 @dataclasses.dataclass(eq=False)
 class NotFound(CallerError):
-    """There is no such run, step, result, question, session or agent."""
+    """There is no such run, step, result, question, session, agent or operator token."""
 
     code: NotFoundCode
 
