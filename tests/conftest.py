@@ -7,8 +7,20 @@ from collections.abc import AsyncIterator
 
 import pytest
 from amends.client.embedded import EmbeddedServer
+from amends.tests import workflow_cache
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-workflow-cache", action="store_true", help="workers keep no workflow: every workflow task is a replay"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--no-workflow-cache"):
+        workflow_cache.switch_off()
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,8 @@ from typing import TypeVar
 
 from temporalio import workflow
 
+from .traces import leave_a_trace
+
 __all__ = ["Cancellation", "Recalled"]
 
 _T = TypeVar("_T")
@@ -45,6 +47,7 @@ class Cancellation:
         """Note a request to stop. The first one counts; further ones change nothing."""
         if not self._requested:
             self._requested, self.by, self.reason = True, by, reason
+            leave_a_trace("a request to stop")
 
     async def outlast(self, handle: "asyncio.Task[_T]") -> _T:
         """Wait for ``handle`` to end by itself, never cancelling it; pass on what it did."""

@@ -10,10 +10,17 @@ which is the quickest way; every other is answered at once with what it waits fo
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from temporalio.common import (
+    RawValue,
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
@@ -44,6 +51,7 @@ with workflow.unsafe.imports_passed_through():
     from .keeping import Kept
     from .reading import read_turn
     from .stopping import stop_words
+    from .traces import leave_a_trace
     from .turns import Withdrawn, refuse_unsound
 
 __all__ = ["SessionWorkflow"]
@@ -156,6 +164,7 @@ class SessionWorkflow:
         turn = self._kept.queued.popleft()
         submitted = await self._begin(turn, turn.request_id)
         self._kept.remember(turn.request_id, submitted)
+        leave_a_trace("a turn that waited")
 
     async def _begin(self, turn: Turn, request: str) -> Submitted:
         self._beginning = request
@@ -237,11 +246,18 @@ class SessionWorkflow:
         if self._kept.open is not None or self._beginning:
             self._stop = said
         self._show()
+        leave_a_trace("a stop")
 
     @workflow.signal(name=WITHDRAW_SIGNAL, description="A turn's caller gave up: the id of its update.")
     def withdraw(self, update: object = None, *_: object) -> None:
         """Take no turn later on that nobody waits for any more (SPEC 7.3)."""
         self._withdrawn.note(update)
+        leave_a_trace("a turn that was given up")
+
+    @workflow.signal(dynamic=True, description="Anything else: it changes nothing.")
+    def take_no_notice(self, _name: str, _given: Sequence[RawValue]) -> None:
+        """Take a signal that nobody knows. Left without a handler, it would be kept for ever and leave no trace."""
+        leave_a_trace("a signal that means nothing")
 
     def _may_pass_on_a_stop(self) -> bool:
         return self._stop is not None and not self._beginning
@@ -255,6 +271,7 @@ class SessionWorkflow:
             await run.signal(STOP_SIGNAL, {"by": said[0], "reason": said[1]})
         except FailureError:
             workflow.logger.info("%s is over already", run.id)
+        leave_a_trace("a stop that was passed on")
 
     # The end of a run, and the record
 
@@ -285,6 +302,7 @@ class SessionWorkflow:
         except WorkflowAlreadyStartedError:
             workflow.logger.info("page %s is kept already", name)  # its id holds the hash of what it holds
         self._kept.ledger.sealed(name, page)
+        leave_a_trace("a page of the record")
 
     @workflow.update(name=REWIND_UPDATE, description="Forget the messages of failed runs, if nothing is left to undo.")
     def rewind(self) -> Rewound:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from amends.testing.plain import compile_plain_selector
 from amends.testing.witness import Witness
+from amends.tests import workflow_cache
 from amends.tests.chaos.traps import Traps
 from amends.tools.loader import LoadedAgent, load_agent
 from amends.worker.serving import serving
@@ -95,6 +96,8 @@ def main() -> None:
     """Fork a worker for each line, until there are no more."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     os.environ["BANK_WITNESS"] = os.devnull
+    if workflow_cache.is_switched_off():
+        workflow_cache.switch_off()
     agent = load_bank()
     children: list[int] = []
     for line in sys.stdin:
