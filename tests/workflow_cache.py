@@ -1,7 +1,7 @@
 """Workers that keep no workflow in memory: each workflow task then replays its run from the first event.
 
-``pytest --no-workflow-cache`` runs any test that way. What a run cannot do twice, or does not do the same twice, is found
-so. Workers that a test starts with the command ``amends`` keep their cache.
+``pytest --no-workflow-cache`` runs any test that way. What a run cannot do twice, or does not do the same twice, is
+found so. Workers that a test starts with the command ``amends`` keep their cache.
 """
 
 import os
