@@ -18,10 +18,11 @@ from .. import __version__
 __all__ = ["COMMANDS", "commands", "main", "run"]
 
 COMMANDS: Mapping[str, str] = {
-    "demo": "Run the failed order: two orders that fail half-way and are undone.",
+    "demo": "Run the failed order: two orders fail half-way and are undone.",
     "dev": "One process for a desk: Temporal server with its UI, and a worker.",
     "serve": "Serve the HTTP API and the web console of an agent.",
     "token": "Make a token for the console.",
+    "operator": "Make, list and revoke operator tokens.",
     "worker": "Serve the agents of a file, until told to stop.",
     "chat": "Talk to an agent in the terminal, and confirm its writes.",
     "confirm": "Answer the open confirmation of a run.",

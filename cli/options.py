@@ -10,6 +10,7 @@ import click
 
 __all__ = [
     "agent_file_argument",
+    "agent_file_option",
     "agent_options",
     "as_json_option",
     "context_option",
@@ -39,7 +40,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 def agent_options(command: _Command) -> _Command:
     """Add ``--agent FILE`` as ``file`` and ``--name NAME`` as ``name``."""
-    return _agent_option(name_option(command))
+    return agent_file_option(name_option(command))
 
 
 def name_option(command: _Command) -> _Command:
@@ -55,7 +56,7 @@ def agent_file_argument(command: _Command) -> _Command:
         return command(*args, **{**options, "file": agent_file or options["file"]})
 
     argument = click.argument("agent_file", required=False, type=click.Path(path_type=Path))
-    return cast("_Command", argument(_agent_option(with_one)))
+    return cast("_Command", argument(agent_file_option(with_one)))
 
 
 def state_option(command: _Command) -> _Command:
@@ -125,7 +126,7 @@ def read_pairs(said: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-_agent_option = click.option(
+agent_file_option = click.option(
     "--agent",
     "file",
     type=click.Path(path_type=Path),
