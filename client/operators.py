@@ -10,7 +10,7 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
@@ -137,20 +137,26 @@ class Operators:
                 ``operator_token_scope``: it does not allow this.
             FileMistakes: the operators file is broken, or is open to others.
         """
-        lines = {line.name: line for line in self._file.read()}
+        lines = self._file.read()
         if not lines:
             hint = "Make one: amends operator create NAME."
             raise NotAllowed("operator_token_not_configured", "This needs an operator token, and none exists.", hint)
         if not token:
             hint = "Give it in AMENDS_OPERATOR_TOKEN, with --token-file or as token=."
             raise NotAllowed("operator_token_required", "An operator token is required.", hint)
-        line = lines.get(claimed_name(token))
-        # One comparison whatever the token says: neither the time nor the answer tells a name that exists.
-        known = hmac.compare_digest(line.token if line else _NOBODYS_HASH, _hashed(token))
-        if line is None or not known:
+        operator = _owner(lines, token)
+        if operator is None:
             hint = "Was all of it given? If it is lost, make another: amends operator create NAME."
             raise NotAllowed("operator_token_required", "An operator token is required; this one is not known.", hint)
-        return self._allowed(_operator(line), scope)
+        return self._allowed(operator, scope)
+
+    def owner(self, token: str | None) -> Operator | None:
+        """Return whose token it is, whether it is valid any more or not; None where it is not known. It allows nothing.
+
+        Raises:
+            FileMistakes: the operators file is broken, or is open to others.
+        """
+        return _owner(self._file.read(), token or "")
 
     def _allowed(self, operator: Operator, scope: OperatorScope) -> Operator:
         renewed = "Make another: amends operator create NAME."
@@ -182,6 +188,13 @@ def claimed_name(token: str | None) -> str:
     """Return the name that a token says it has, or an empty text. Only `Operators.check` knows better."""
     found = _TOKEN.fullmatch(token or "")
     return found[1] if found else ""
+
+
+def _owner(lines: Iterable[OperatorLine], token: str) -> Operator | None:
+    line = {line.name: line for line in lines}.get(claimed_name(token))
+    # One comparison whatever the token says: neither the time nor the answer tells a name that exists.
+    known = hmac.compare_digest(line.token if line else _NOBODYS_HASH, _hashed(token))
+    return _operator(line) if line and known else None
 
 
 def _hashed(token: str) -> str:

@@ -144,6 +144,16 @@ def test_there_is_one_comparison_of_equal_lengths_whatever_the_token_says(
         assert compared == [(71, 71)], given
 
 
+def test_whose_a_token_is_can_be_told_also_when_it_allows_nothing(operators: Operators, clock: Clock):
+    assert operators.owner(None) is None
+    token = operators.create("ops", ("export",), DAY)
+    clock.now += 2 * DAY
+    operators.revoke("ops")
+    (line,) = operators
+    assert operators.owner(token) == line
+    assert [operators.owner(other) for other in (None, "", token[:-1], "amo_ops_" + "A" * 43)] == [None] * 4
+
+
 def test_the_name_that_a_token_claims_can_be_read_from_it_and_proves_nothing():
     assert claimed_name("amo_oncall-2_" + "A" * 43) == "oncall-2"
     assert [claimed_name(other) for other in (None, "", "amo_oncall-2_short", "amo_A_" + "A" * 43)] == [""] * 4
