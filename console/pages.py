@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 
 from ..client.audit import SessionRecord
+from ..contract.canonical import sha256
 from ..contract.errors import AmendsError, Conflict, NotFound
 from ..contract.reading import Language
 from ..contract.record import Entry
@@ -97,19 +98,22 @@ async def home(request: Request, person: Who, user: str = "") -> Response:
 
 
 @pages.get("/threads/{user}")
-async def thread(request: Request, person: Who, user: str) -> HTMLResponse:
+async def thread(request: Request, person: Who, user: str) -> Response:
     """Show a conversation, its open card and the box for the next turn."""
     return await _thread(request, person, user)
 
 
 async def _thread(
     request: Request, person: Person, user: str, *, unread: str = "", typed: str = "", ran: str = ""
-) -> HTMLResponse:
+) -> Response:
     desk = console_of(request).desk
     session = await desk.session(person, user)
     view = None
     if session is not None and (session.open_run or ran):
         view = await desk.run(person, session.open_run or ran)
+    version = _version(view)
+    if request.query_params.get("live") == version:
+        return Response(status_code=204)
     past = [each for each in session.runs if view is None or each.run != view.run] if session else []
     w = catalogue(language_of(request))
     return render(
@@ -120,11 +124,17 @@ async def _thread(
         title=f"{w['desk']}{_of(view)}",
         user=user,
         view=view,
+        version=version,
         past=past[-20:],
         unread=unread,
         typed=typed,
         reads=(session.language if session else None) or w["agents_language"],
     )
+
+
+def _version(view: RunView | None) -> str:
+    """Name what a page shows of a run, so that a page that shows it already is not given it again."""
+    return sha256(view.model_dump(mode="json"))[:16] if view else ""
 
 
 def _of(view: RunView | None) -> str:
@@ -162,14 +172,17 @@ async def runs(request: Request, person: Who, state: str = "", user: str = "") -
 
 
 @pages.get("/runs/{run}")
-async def one_run(request: Request, person: Who, run: str) -> HTMLResponse:
+async def one_run(request: Request, person: Who, run: str) -> Response:
     """Show a run: what it asks, what went forward, what came back."""
     return await _run(request, person, run)
 
 
-async def _run(request: Request, person: Person, run: str, *, notice: str = "", status: int = 200) -> HTMLResponse:
+async def _run(request: Request, person: Person, run: str, *, notice: str = "", status: int = 200) -> Response:
     console = console_of(request)
     view = await console.desk.run(person, run)
+    version = _version(view)
+    if not notice and request.query_params.get("live") == version:
+        return Response(status_code=204)
     temporal = ""
     if console.ui_url:
         temporal = f"{console.ui_url}/namespaces/{console.namespace}/workflows/{quote(run, safe='')}"
@@ -178,7 +191,7 @@ async def _run(request: Request, person: Person, run: str, *, notice: str = "", 
     back = f"{root}/runs/{quote(run, safe='')}"
     return render(
         request, "run", person, here="runs", view=view, temporal=temporal, notice=notice, status=status, title=title,
-        back=back,
+        back=back, version=version,
     )  # fmt: skip
 
 

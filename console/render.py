@@ -13,12 +13,12 @@ from markupsafe import Markup
 from pydantic import JsonValue
 
 from ..contract.question import Question
-from ..contract.run import Step
+from ..contract.run import RunView, Step
 from ..contract.visible import visible
 from ..contract.wording import value_text
 from .guard import console_of, cookie_name
 from .people import Person
-from .words import ConsoleLanguage, catalogue, chosen, translated
+from .words import ConsoleLanguage, catalogue, chosen, other_word, run_state, step_state, translated
 
 __all__ = ["LANGUAGE_COOKIE", "bound_to", "language_of", "render"]
 
@@ -62,12 +62,24 @@ def render(
     """
     language = language_of(request)
     w = catalogue(language)
-    atomic = console_of(request).desk.agent.loaded.atomic
+    loaded = console_of(request).desk.agent.loaded
 
     def recovery(question: Question) -> str:
         if question.undo is None:
             return w["no_undo"]
-        return w["undone_by"].format(undo=question.undo) if atomic else w["independent"]
+        return w["undone_by"].format(undo=question.undo) if loaded.atomic else w["independent"]
+
+    def cancelling(view: RunView) -> str:
+        """What `cancel all` would do now, of what is in the record."""
+        landed = [loaded.contracts[step.tool] for step in _latest_first(view) if step.tool in loaded.contracts]
+        if not landed:
+            return w["cancel_nothing"]
+        if not loaded.atomic:
+            return w["cancel_keeps"]
+        said = [f"{each.name} ({w['by']} {each.undo.tool})" for each in landed if each.undo and each.undoable]
+        stays = [each.name for each in landed if not each.undoable]
+        told = [w["cancel all_means"].format(undone=", ".join(said))] if said else []
+        return "; ".join([*told, *([w["cancel_stays"].format(stays=", ".join(stays))] if stays else [])])
 
     known: Mapping[str, object] = {
         "w": w,
@@ -84,7 +96,11 @@ def render(
         "now": time.time_ns() // 1_000_000,
         "time": _time,
         "shown": _shown,
-        "state": _state,
+        "state": lambda step: _state(step, language),
+        "undo_state": lambda step: step_state(step.state, language),
+        "cancelling": cancelling,
+        "run_state": lambda state: run_state(state, language),
+        "other_word": lambda word: other_word(word, language),
         "recovery": recovery,
         "translated": lambda text, question: translated(text, question, language),
     }
@@ -101,5 +117,13 @@ def _time(at: datetime | None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), f"{at:%Y-%m-%d %H:%M:%S}Z")
 
 
-def _state(step: Step) -> str:
-    return f"{step.state} ({step.failure.type})" if step.failure is not None else step.state
+def _state(step: Step, language: ConsoleLanguage) -> str:
+    # What became of it afterwards stands in the lane beside it.
+    said = step_state("done" if step.landed and step.undo else step.state, language)
+    return f"{said} ({step.failure.type})" if step.failure is not None else said
+
+
+def _latest_first(view: RunView) -> list[Step]:
+    """The writes of a run that took effect and are not undone."""
+    landed = (step for step in view.steps if step.writes and step.landed and step.state == "done")
+    return sorted(landed, key=lambda step: step.landed, reverse=True)

@@ -7,7 +7,7 @@ from ..contract.question import Question
 from ..contract.wording import IRREVERSIBLE, NOTHING_UNDOES
 from . import words_en, words_pt_br
 
-__all__ = ["ConsoleLanguage", "catalogue", "chosen", "translated"]
+__all__ = ["ConsoleLanguage", "catalogue", "chosen", "other_word", "run_state", "step_state", "translated"]
 
 ConsoleLanguage: TypeAlias = Literal["en", "pt-BR"]
 
@@ -22,6 +22,21 @@ _PT = {
 def catalogue(language: ConsoleLanguage) -> Mapping[str, str]:
     """Return every word of the pages in a language."""
     return words_pt_br.WORDS if language == "pt-BR" else words_en.WORDS
+
+
+def run_state(state: str, language: ConsoleLanguage) -> str:
+    """Return the word for a run's state."""
+    return words_pt_br.RUN_STATES.get(state, state) if language == "pt-BR" else state
+
+
+def step_state(state: str, language: ConsoleLanguage) -> str:
+    """Return the word for a step's state."""
+    return words_pt_br.STEP_STATES.get(state, state) if language == "pt-BR" else state
+
+
+def other_word(word: str, language: ConsoleLanguage) -> str:
+    """Return the word for a kind of question or a verdict of the check."""
+    return words_pt_br.OTHERS.get(word, word) if language == "pt-BR" else word
 
 
 def chosen(cookie: str | None, accepted: str) -> ConsoleLanguage:

@@ -23,7 +23,9 @@ WORDS = {
     "approve": "Aprovar", "skip": "Pular este passo", "cancel all": "Cancelar tudo", "happened": "Aconteceu",
     "did not happen": "Não aconteceu", "retry": "Tentar de novo", "done by hand": "Feito à mão", "abandon": "Deixar",
     "approve_means": "executa exatamente isto", "skip_means": "a execução segue sem ele",
-    "cancel all_means": "para a execução e desfaz o que ela fez",
+    "cancel all_means": "para a execução e desfaz, do mais recente: {undone}",
+    "cancel_nothing": "para a execução; nada dela foi feito", "cancel_stays": "fica: {stays}",
+    "cancel_keeps": "para a execução; o que ela fez fica", "by": "por",
     "happened_means": "a execução segue como se tivesse funcionado",
     "did not happen_means": "a execução para e é desfeita",
     "retry_means": "envia de novo o desfazer, com a mesma chave",
@@ -44,4 +46,19 @@ WORDS = {
     "note_needed": "Esta resposta precisa de uma observação.",
     "too_soon": "Esse clique veio no instante em que a pergunta apareceu, e nada foi respondido. "
     "Olhe, e responda de novo.",
+}  # fmt: skip
+
+RUN_STATES = {
+    "reading": "lendo", "running": "em andamento", "waiting": "esperando", "undoing": "desfazendo", "stuck": "travada",
+    "done": "concluída", "undone": "desfeita", "left": "parada, e algo ficou", "abandoned": "abandonada",
+    "refused": "recusada", "condemned": "condenada",
+}  # fmt: skip
+STEP_STATES = {
+    "proposed": "planejado", "refused": "recusado", "declined": "pulado", "approved": "aprovado",
+    "sent": "em andamento", "done": "feito", "failed": "falhou", "in doubt": "em dúvida",
+    "did not happen": "não aconteceu", "undoing": "desfazendo", "undone": "desfeito",
+    "undone by hand": "desfeito à mão", "undo failed": "o desfazer falhou", "left": "ficou como está",
+}  # fmt: skip
+OTHERS = {
+    "confirm": "confirmar", "outcome": "teve efeito?", "undo": "desfazer", "allow": "permitida", "refuse": "recusada",
 }  # fmt: skip

@@ -29,6 +29,8 @@ async def press(page: Page, name: str) -> None:
 
 
 async def violations(page: Page) -> list[str]:
-    """Return what axe has against the page as it is."""
+    """Return what axe has against the page, once what was moving on it is at rest."""
+    await page.wait_for_load_state()
+    await page.evaluate("() => Promise.all(document.getAnimations().map(each => each.finished.catch(() => 0)))")
     found: dict[str, Any] = await page.evaluate(f"async () => {{ {_AXE}; return await axe.run(); }}")
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found["violations"]]

@@ -57,7 +57,14 @@ async def place(client: Client, tmp_path_factory: pytest.TempPathFactory) -> Asy
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SHOP_DB", str(folder / "shop.db"))
         store = Store(folder / "shop.db")
-        roles = {"ana": "desk", "bia": "desk, reviewer", "olga": "operator, auditor", "u-17": "desk", "u-18": "desk"}
+        roles = {
+            "ana": "desk",
+            "bia": "desk, reviewer",
+            "olga": "operator, auditor",
+            "ida": "auditor",
+            "u-17": "desk",
+            "u-18": "desk",
+        }
         tokens = {name: make_token() for name in roles}
         said = (f"{name}: {{roles: [{each}], token: '{token_hash(tokens[name])}'}}" for name, each in roles.items())
         (folder / "people.yaml").write_text("\n".join(said))

@@ -27,11 +27,11 @@ async def test_the_failed_order_by_clicks(page: Page, shop: Store) -> None:
     )
 
 
-@pytest.mark.parametrize(("word", "reply"), [("Skip this step", "Nothing was done."), ("Cancel all", "cancelled by")])
-async def test_the_other_answers(page: Page, word: str, reply: str) -> None:
-    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 7.00")
-    await press(page, word)
-    assert reply in await page.locator("#reply").inner_text()
+async def test_a_step_that_is_skipped_does_not_run_and_the_others_do(page: Page) -> None:
+    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 7.00, then update the crm for order 4411")
+    await press(page, "Skip this step")
+    await press(page, "Approve")
+    assert await page.locator("#reply").inner_text() == "Done: update_crm. Skipped: charge_card."
 
 
 @pytest.mark.parametrize("pause", [0, 120, 400])
@@ -106,26 +106,6 @@ async def test_without_javascript_everything_can_be_answered(opens: Opens) -> No
     await page.get_by_role("button", name="Send").click()
     await page.get_by_role("button", name="Approve").click()
     assert await page.locator("#reply").inner_text() == "Done: charge_card."
-
-
-async def test_the_settings_change_what_is_read_and_what_is_shown(page: Page) -> None:
-    user = f"u-{uuid4().hex[:6]}"
-    await page.goto(f"/settings?user={user}")
-    assert "Language the selector reads" in await page.locator("main").inner_text()
-    await page.locator("[name=selector_language]").select_option("pt-BR")
-    await page.locator("[name=console_language]").select_option("pt-BR")
-    await page.get_by_role("button", name="Save").click()
-    await say_in_portuguese(page, user)
-    await page.get_by_role("button", name="Aprovar").click()
-    await page.locator("#reply").wait_for()
-    assert await page.locator("#reply").inner_text() == "Feito: charge_card."
-
-
-async def say_in_portuguese(page: Page, user: str) -> None:
-    await page.goto(f"/threads/{user}")
-    await page.locator("textarea[name=turn]").fill("cobre 40,00 do pedido 4411")
-    await page.get_by_role("button", name="Enviar").click()
-    await page.locator(".card").wait_for()
 
 
 @pytest.mark.parametrize("path", ["/inbox", "/runs", "/plan", "/tools", "/record", "/settings"])
