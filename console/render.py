@@ -32,6 +32,7 @@ _MENU = (
     ("record", "/record"),
     ("settings", "/settings"),
 )
+_AFTERWARDS = frozenset(("undoing", "undone", "undone by hand", "undo failed", "left"))
 _pages = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
 )
@@ -119,7 +120,7 @@ def _time(at: datetime | None) -> Markup:
 
 def _state(step: Step, language: ConsoleLanguage) -> str:
     # What became of it afterwards stands in the lane beside it.
-    said = step_state("done" if step.landed and step.undo else step.state, language)
+    said = step_state("done" if step.landed and step.state in _AFTERWARDS else step.state, language)
     return f"{said} ({step.failure.type})" if step.failure is not None else said
 
 

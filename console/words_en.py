@@ -24,7 +24,7 @@ WORDS = {
     "approve_means": "runs exactly this", "skip_means": "the run goes on without it",
     "cancel all_means": "stops the run and undoes, latest first: {undone}",
     "cancel_nothing": "stops the run; nothing of it was done", "cancel_stays": "stays: {stays}",
-    "cancel_keeps": "stops the run; what it did stays", "by": "by",
+    "cancel_keeps": "stops the run; what it did stays", "by": "by", "undoes": "undoes {tool}",
     "happened_means": "the run goes on as if it ran",
     "did not happen_means": "the run stops and is undone",
     "retry_means": "sends the undo again, under its key",

@@ -25,7 +25,7 @@ WORDS = {
     "approve_means": "executa exatamente isto", "skip_means": "a execução segue sem ele",
     "cancel all_means": "para a execução e desfaz, do mais recente: {undone}",
     "cancel_nothing": "para a execução; nada dela foi feito", "cancel_stays": "fica: {stays}",
-    "cancel_keeps": "para a execução; o que ela fez fica", "by": "por",
+    "cancel_keeps": "para a execução; o que ela fez fica", "by": "por", "undoes": "desfaz {tool}",
     "happened_means": "a execução segue como se tivesse funcionado",
     "did not happen_means": "a execução para e é desfeita",
     "retry_means": "envia de novo o desfazer, com a mesma chave",

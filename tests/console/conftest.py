@@ -21,6 +21,7 @@ from amends.console.seal import Seal
 from amends.console.serving import listening
 from amends.examples.shop.store import Store
 from amends.tests.console.browsing import CHROMIUM, PATIENCE
+from amends.tests.console.picturing import Picture, take, take_none
 from amends.tools.loader import load_agent
 from amends.worker.serving import make_worker
 from playwright.async_api import Browser, Page, async_playwright
@@ -28,6 +29,15 @@ from temporalio.client import Client
 
 ROOT = Path(__file__).parents[2]
 QUEUE = "test-console"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--console-pictures", action="store_true", help="write the pictures of docs/images anew")
+
+
+@pytest.fixture
+def picture(request: pytest.FixtureRequest) -> Picture:
+    return take if request.config.getoption("--console-pictures") else take_none
 
 
 @dataclass

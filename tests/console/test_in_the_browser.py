@@ -7,24 +7,28 @@ import pytest
 from amends.examples.shop.store import Store
 from amends.tests.console.browsing import press, say, violations
 from amends.tests.console.conftest import Opens, Place
+from amends.tests.console.picturing import Picture
 from playwright.async_api import Page
 
 ORDER = "charge order 4411 40.00, then send the receipt for order 4411, then provision the account for order 4411"
 NOTHING_UNDOES = "Run send_receipt? Nothing undoes this step, and the steps after it cannot undo it."
 
 
-async def test_the_failed_order_by_clicks(page: Page, shop: Store) -> None:
+async def test_the_failed_order_by_clicks(page: Page, shop: Store, picture: Picture) -> None:
     await say(page, f"u-{uuid4().hex[:6]}", ORDER)
+    await picture(page, "card")
     await press(page, "Approve")
     card = page.locator(".card")
     assert "Nothing can undo this step once it runs." in await card.inner_text()
     assert NOTHING_UNDOES in await card.inner_text()
+    await picture(page, "irreversible")
     await press(page, "Approve")
     await press(page, "Approve")
     assert await page.locator("#reply").inner_text() == (
         "This run stopped: provision_account failed (RuntimeError). Undone, latest first: charge_card "
         "(by refund_card). Not undoable, and left as they are: send_receipt."
     )
+    await picture(page, "run")
 
 
 async def test_a_step_that_is_skipped_does_not_run_and_the_others_do(page: Page) -> None:
@@ -108,13 +112,29 @@ async def test_without_javascript_everything_can_be_answered(opens: Opens) -> No
     assert await page.locator("#reply").inner_text() == "Done: charge_card."
 
 
-@pytest.mark.parametrize("path", ["/inbox", "/runs", "/plan", "/tools", "/record", "/settings"])
-async def test_axe_finds_nothing(page: Page, path: str) -> None:
+@pytest.mark.parametrize("path", ["/inbox", "/runs", "/tools", "/record", "/settings"])
+async def test_axe_finds_nothing(page: Page, path: str, picture: Picture) -> None:
     wrong: list[str] = []
     page.on("console", lambda told: wrong.append(told.text) if told.type == "error" else None)
     await page.goto(path)
     assert await violations(page) == []
     assert wrong == []
+    await picture(page, path.strip("/"))
+
+
+async def test_a_plan_says_how_a_turn_would_be_read_and_asked(page: Page, picture: Picture) -> None:
+    await page.goto("/plan")
+    await page.locator("[name=turn]").fill("charge order 4411 40.00, then send the receipt for order 4411")
+    await page.get_by_role("button", name="Plan").click()
+    said = await page.locator("main").inner_text()
+    assert "Run send_receipt? Nothing undoes this step, and the steps after it cannot undo it." in said
+    assert "Nothing was run." in said
+    await picture(page, "plan")
+    assert await violations(page) == []
+    await page.locator("[name=turn]").fill("do something about order 4411")
+    await page.get_by_role("button", name="Plan").click()
+    assert "This turn was not read." in await page.get_by_role("alert").inner_text()
+    assert await violations(page) == []
 
 
 async def test_axe_finds_nothing_on_a_card_and_a_run(page: Page) -> None:

@@ -11,6 +11,7 @@ import pytest
 from amends.examples.shop.store import Store
 from amends.tests.console.browsing import press, say, violations
 from amends.tests.console.conftest import Opens, Place
+from amends.tests.console.picturing import Picture
 from amends.workflows import rollback
 from playwright.async_api import Page
 
@@ -54,23 +55,28 @@ async def get_stuck(page: Page, user: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "note", "reply"),
+    ("answer", "reply"),
     [
-        ("Retry", "", "update_crm (by restore_crm), charge_card (by refund_card)."),
-        ("Done by hand", "set back by bia", "update_crm (by hand, "),
-        ("Abandon", "leave it to the CRM team", "Still to be undone by hand: update_crm, charge_card."),
+        ("Retry", "update_crm (by restore_crm), charge_card (by refund_card)."),
+        ("Done by hand", "update_crm (by hand, "),
+        ("Abandon", "Still to be undone by hand: update_crm, charge_card."),
     ],
 )
-async def test_a_stuck_run_is_answered(page: Page, shop: Store, answer: str, note: str, reply: str) -> None:
-    await get_stuck(page, f"u-{uuid4().hex[:6]}")
+async def test_a_stuck_run_is_answered(page: Page, shop: Store, picture: Picture, answer: str, reply: str) -> None:
+    await get_stuck(page, user := f"u-{uuid4().hex[:6]}")
     with crm_gone(shop):
         await press(page, "Approve")
         card = page.locator(".card")
         asked = "Undoing update_crm failed after 4 tries (OperationalError). 2 step(s) still need undoing."
         assert asked in await card.inner_text()
+        assert await card.get_by_role("heading", name="restore_crm undoes update_crm").is_visible()
+        await page.goto("/inbox")
+        await picture(page, "inbox")
+        await page.get_by_role("link", name=f"{user}, update_crm").click()
+        await picture(page, "stuck")
     assert await violations(page) == []
     await page.get_by_role("radio", name=answer).check()
-    await page.locator("[name=note]").fill(note)
+    await page.locator(".card [name=note]").fill("the CRM team knows")
     await press(page, "Answer")
     said = await page.locator("#reply").inner_text()
     assert said.startswith("This run stopped: provision_account failed (RuntimeError).")
@@ -89,7 +95,8 @@ async def test_done_by_hand_needs_a_remark(page: Page, shop: Store) -> None:
 
 
 async def test_two_people_answer_at_once_and_the_second_is_told_who_was_first(opens: Opens, place: Place) -> None:
-    ana, bia = await opens(base_url=place.url), await opens(base_url=place.url, java_script_enabled=False)
+    still = {"base_url": place.url, "java_script_enabled": False}  # what a page says comes from the click alone
+    ana, bia = await opens(**still), await opens(**still)
     await sign_in(ana, place, "ana")
     await sign_in(bia, place, "bia")
     await say(ana, "ana", "charge order 4411 21.00")
@@ -120,7 +127,9 @@ async def test_who_may_not_answer_sees_the_question_without_its_buttons(opens: O
     await press(ana, "Skip this step")
 
 
-async def test_the_failed_order_in_portuguese_once_the_settings_say_so(page: Page, shop: Store) -> None:
+async def test_the_failed_order_in_portuguese_once_the_settings_say_so(
+    page: Page, shop: Store, picture: Picture
+) -> None:
     user = f"u-{uuid4().hex[:6]}"
     await page.goto(f"/settings?user={user}")
     assert "Language the selector reads" in await page.locator("main").inner_text()
@@ -128,12 +137,13 @@ async def test_the_failed_order_in_portuguese_once_the_settings_say_so(page: Pag
     await page.locator("[name=console_language]").select_option("pt-BR")
     await page.get_by_role("button", name="Save").click()
     await page.get_by_text("Idioma que o seletor lê").wait_for()
+    await picture(page, "settings-pt-BR")
     assert await violations(page) == []
     await say(page, user, PEDIDO, send="Enviar")
     card = await page.locator(".card").inner_text()
     assert "Executar charge_card?" in card
     assert "Run charge_card?" in card
-    await page.get_by_role("button", name="Aprovar").click(trial=True)
+    await picture(page, "card-pt-BR")
     assert await violations(page) == []
     for _ in range(3):
         await press(page, "Aprovar")
@@ -157,11 +167,12 @@ async def test_cancel_all_says_what_it_undoes_and_undoes_it(page: Page) -> None:
 
 
 async def test_axe_finds_nothing_where_nobody_is_signed_in_and_where_something_is_refused(
-    opens: Opens, place: Place
+    opens: Opens, place: Place, picture: Picture
 ) -> None:
     page = await opens(base_url=place.url)
     await page.goto("/inbox")
     assert page.url.endswith("/sign-in")
+    await picture(page, "sign-in")
     assert await violations(page) == []
     await page.locator("[name=token]").fill("amp_wrong")
     await page.get_by_role("button", name="Sign in").click()

@@ -44,6 +44,15 @@ def commands(document: str) -> Iterator[Command]:
             raise AssertionError(f"nothing says how to run {fence['language']}")
 
 
+def test_every_picture_that_is_shown_is_there_and_every_one_that_is_there_is_shown() -> None:
+    shown = {
+        (path.parent / name).resolve()
+        for path in DOCUMENTS
+        for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", path.read_text())
+    }
+    assert shown == set((ROOT / "docs" / "images").iterdir())
+
+
 def run(command: Command, folder: Path) -> None:
     environment = {
         **os.environ,
