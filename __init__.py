@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .contract.errors import NotSent as NotSent
     from .contract.errors import OutcomeUnknown as OutcomeUnknown
     from .contract.errors import Refused as Refused
+    from .contract.errors import Unchanged as Unchanged
     from .contract.errors import Unreachable as Unreachable
     from .contract.question import Question as Question
     from .contract.reply import Reply as Reply
@@ -42,6 +43,7 @@ _HOMES = {
     "Refused": "contract.errors",
     "Reply": "contract.reply",
     "ToolContext": "tools.context",
+    "Unchanged": "contract.errors",
     "Undo": "tools.declaration",
     "Unreachable": "contract.errors",
     "load_agent": "tools.loader",
@@ -62,6 +64,7 @@ __all__ = [
     "Refused",
     "Reply",
     "ToolContext",
+    "Unchanged",
     "Undo",
     "Unreachable",
     "__version__",

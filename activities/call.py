@@ -25,7 +25,7 @@ from pydantic import JsonValue
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from ..contract.errors import BadArguments, NotSent
+from ..contract.errors import BadArguments, NotSent, Unchanged
 from ..contract.outcome import Failure, Outcome, ToolRequest
 from ..contract.sizes import KEPT_AS, fit
 from ..tools.context import ToolContext
@@ -139,6 +139,8 @@ async def _outcome(
         result = await _invoke(tool, arguments, threads)
     except (asyncio.CancelledError, GeneratorExit):
         raise
+    except Unchanged as same:
+        return Outcome(status="done", result=_fitting(tool.wire_result(same.result), request, store), unchanged=True)
     except BaseException as error:  # noqa: BLE001 - whatever a tool raises is an outcome, never a fault of ours
         activity.logger.info("%s raised", request.tool, exc_info=error)
         return outcome_of_raised(error)

@@ -6,7 +6,8 @@
     ├── ToolError            a tool raises one of these to say how its call failed (SPEC 5.3)
     │   ├── Refused          the target said a definite no: nothing took effect
     │   ├── NotSent          provably nothing was sent
-    │   └── OutcomeUnknown   it was sent, and nobody knows whether it took effect
+    │   ├── OutcomeUnknown   it was sent, and nobody knows whether it took effect
+    │   └── Unchanged        no failure: it is already so, and the call changed nothing
     ├── CallerError          what a caller of the client gets; a failed run is a reply, never an error
     │   ├── Conflict         it cannot be done now, the way things stand
     │   ├── Ambiguous        more than one thing fits; name the one that is meant
@@ -48,6 +49,7 @@ __all__ = [
     "OutcomeUnknown",
     "Refused",
     "ToolError",
+    "Unchanged",
     "UnknownFact",
     "Unreachable",
     "UnreachableCode",
@@ -119,6 +121,18 @@ class OutcomeUnknown(ToolError):
     """It was sent and no clear answer came back, so nobody knows whether it took effect."""
 
     code = "outcome_unknown"
+
+
+@dataclasses.dataclass(eq=False)
+class Unchanged(ToolError):
+    """It is already so: the target holds what the call asks for, and this call changed nothing.
+
+    The call counts as done, with ``result`` as what it returned, and the run goes on. A failed run does not undo it:
+    what it would take away is not this run's doing.
+    """
+
+    code = "unchanged"
+    result: object = None
 
 
 @dataclasses.dataclass(eq=False)

@@ -54,7 +54,8 @@ class Outcome(Wire):
     """What became of one sent call.
 
     ``worker_lost`` tells the two kinds of doubt apart: the worker went away in the middle of the call, or the call was
-    sent and no answer came back (SPEC 5.5). ``refused`` marks a definite no of the target. ``ran_ms`` is how long
+    sent and no answer came back (SPEC 5.5). ``refused`` marks a definite no of the target. ``unchanged`` marks
+    a call that is done because it was already so, and had no effect of its own. ``ran_ms`` is how long
     the call had been under way when it was given up, in milliseconds; None when nobody was left to say.
     """
 
@@ -62,6 +63,7 @@ class Outcome(Wire):
     result: JsonValue = None
     failure: Failure | None = None
     refused: bool = False
+    unchanged: bool = False
     worker_lost: bool = False
     ran_ms: int | None = None
 

@@ -67,7 +67,8 @@ class Step(Wire):
     """One call of a run, with everything that was decided and became of it.
 
     ``number`` is the session-wide step number, which never goes back; ``position`` the place in the run, from 1.
-    ``landed`` orders writes by taking effect: 1 landed first, 0 did not land. ``day`` is the UTC date of its check.
+    ``landed`` orders writes by taking effect: 1 landed first, 0 did not land. ``unchanged`` is set for a write that is
+    done because it was already so. ``day`` is the UTC date of its check.
     ``evidence`` says in order how a doubt was settled: what was asked, and what came back. ``stopped`` is set for the
     call that was in flight when the run was stopped.
     """
@@ -86,6 +87,7 @@ class Step(Wire):
     result: JsonValue = None
     failure: Failure | None = None
     landed: int = 0
+    unchanged: bool = False
     sent_at: datetime | None = None
     ended_at: datetime | None = None
     undo: UndoView | None = None

@@ -33,11 +33,15 @@ GRACE = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Settled:
-    """What a doubt came to: whether the call took effect, who said so, and what it returned, as far as is known."""
+    """What a doubt came to: whether the call took effect, who said so, and what it returned, as far as is known.
+
+    ``unchanged`` as in an outcome.
+    """
 
     happened: bool
     by: str
     result: JsonValue = None
+    unchanged: bool = False
 
 
 def evidence_of(answer: JsonValue) -> tuple[bool | None, JsonValue]:
@@ -96,7 +100,7 @@ class Doubt:
         if late is None:
             return None
         self._progress.testify(self._step, f"the worker reported late: {late.status.replace('_', ' ')}")
-        return Settled(late.status == "done", "the worker", late.result)
+        return Settled(late.status == "done", "the worker", late.result, unchanged=late.unchanged)
 
     async def _ask_target(self) -> Settled | None:
         query = self._contract.outcome_query

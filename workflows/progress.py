@@ -115,12 +115,14 @@ class Progress:
         now = workflow.now()
         if outcome.status == "done":
             # A write has one place in the order of landing, however late it became known that it landed.
-            self._landed += step.writes
+            landed = step.writes and not outcome.unchanged
+            self._landed += landed
             return self.change(
                 step,
                 state="done",
                 result=self._room_for(step, outcome.result),
-                landed=self._landed if step.writes else 0,
+                landed=self._landed if landed else 0,
+                unchanged=step.writes and outcome.unchanged,
                 ended_at=now,
             )
         state: StepState = "in doubt" if outcome.status == "in_doubt" else "failed"
@@ -182,16 +184,18 @@ class Progress:
         if step is None or late.outcome.status == "in_doubt":
             return
         self._late[late.step, late.undo, late.attempt] = late.outcome
-        if not late.undo and late.outcome.status == "done" and step.state == "did not happen":
+        landed = late.outcome.status == "done" and not late.outcome.unchanged
+        if not late.undo and landed and step.state == "did not happen":
             self.settle(self.testify(step, "the worker reported late: done"), late.outcome)
 
     def late(self, step: Step, *, undo: bool, tries: Collection[int]) -> Outcome | None:
         """Return what workers reported late of a step's call or undo, if that settles the doubt about ``tries``.
 
-        One try that took effect settles it. One that did not speaks for itself, so each of them must have said so.
+        One try that took effect settles it. One that did not, or found it already so, speaks for itself: each of them
+        must have said so.
         """
         told = [self._late.get((step.number, undo, attempt)) for attempt in tries]
-        done = next((outcome for outcome in told if outcome and outcome.status == "done"), None)
+        done = next((each for each in told if each and each.status == "done" and not each.unchanged), None)
         return done or (told[-1] if all(told) else None)
 
     def end(self, state: RunState, text: str) -> RunView:

@@ -207,7 +207,7 @@ class RunWorkflow:
         )
         settled = await doubt.settle(outcome)
         if settled.happened:
-            progress.settle(step, Outcome(status="done", result=settled.result))
+            progress.settle(step, Outcome(status="done", result=settled.result, unchanged=settled.unchanged))
             return None
         step = progress.change(step, state="did not happen")
         if step.stopped:

@@ -86,8 +86,9 @@ class Sender:
             await self._cancellation.sleep_through(PAUSES[attempt - 1], f"before {step.tool} is tried again")
             if self._cancellation.is_requested():
                 break
-        if contract.writes and in_doubt is not None and outcome.status != "done":
-            # A later try that says no speaks for itself alone: what became of the one in doubt is as unknown as before.
+        if contract.writes and in_doubt is not None and (outcome.status != "done" or outcome.unchanged):
+            # A later try that says no, or that it is already so, speaks for itself alone: what became of the one in
+            # doubt is as unknown as before, and what it is already may be that one's doing.
             outcome = in_doubt
         return outcome, attempt
 

@@ -43,6 +43,7 @@ class Cell:
     faults: dict[tuple[str, str], tuple[Fault, ...]] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
     sent: dict[str, int] = field(default_factory=dict)
+    deaths: int = 1
 
 
 PAY, BOOK = ("ship", "pay", "look"), ("ship", "book", "look")
@@ -92,6 +93,15 @@ CELLS = [
     Cell("f undo", PAY, PAID_BACK, killed_at="undo", faults={("repay", "b"): ("raise",) * 4}, asked=(STUCK,),
          sent={"repay": 5}),
 ]  # fmt: skip
+AGAIN = [
+    Cell("again, six deaths", BOOK, faults={("book", "b"): ("die",) * 6}, sent={"book": 3}, deaths=3,
+         asked=(f"Did book take effect? {LOST}",),
+         text="This run stopped: book did not happen, said {user}. Undone, latest first: ship (by recall)."),
+    Cell("again, a death and an error", BOOK, faults={("book", "b"): ("die", "time out", "die", "die")},
+         sent={"book": 3}, deaths=2, asked=(f"Did book take effect? {LOST}",),
+         text="This run stopped: book did not happen, said {user}. Undone, latest first: ship (by recall)."),
+]  # fmt: skip
+"""A write that is safe to repeat, in whose every try something happens."""
 
 
 @dataclass(frozen=True)
@@ -139,19 +149,33 @@ async def kill(fleet: Fleet) -> None:
 @pytest.fixture(scope="module")
 async def played(client: Client, workers: Nursery) -> AsyncIterator[dict[str, "asyncio.Task[Ended]"]]:
     os.environ["BANK_WITNESS"] = str(workers.witness.file)
-    tasks = {cell.name: asyncio.create_task(play(cell, client, workers)) for cell in CELLS}
+    tasks = {cell.name: asyncio.create_task(play(cell, client, workers)) for cell in (*CELLS, *AGAIN)}
     yield tasks
     for task in tasks.values():
         task.cancel()
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
-async def test_another_worker_finishes_the_run(cell: Cell, played: dict[str, "asyncio.Task[Ended]"], workers: Nursery):
+async def test_g064_g083_g108_another_worker_finishes_the_run(
+    cell: Cell, played: dict[str, "asyncio.Task[Ended]"], workers: Nursery
+):
+    as_it_must(cell, await played[cell.name], workers)
+
+
+@pytest.mark.parametrize("cell", AGAIN, ids=lambda cell: cell.name)
+async def test_g078_g079_g080_g081_whatever_ends_its_tries_a_write_is_sent_three_times_at_most(
+    cell: Cell, played: dict[str, "asyncio.Task[Ended]"], workers: Nursery
+):
     ended = await played[cell.name]
+    as_it_must(cell, ended, workers)
+    assert ended.reply.steps[1].attempts == 3, "every try is counted, however it ended"
+
+
+def as_it_must(cell: Cell, ended: Ended, workers: Nursery) -> None:
     witness, run = workers.witness, ended.reply.run
     assert ended.reply.text == cell.text.format(user=ended.user)
     assert ended.asked == cell.asked
-    assert ended.deaths == 1
+    assert ended.deaths == cell.deaths
     assert untruths(ended.reply.text, witness, run, reads=READS) == []
     assert witness.broken_promises(run) == []
     assert witness.standing(run) == []

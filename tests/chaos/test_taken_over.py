@@ -78,7 +78,7 @@ async def killed_in_the_call(till: Till) -> float:
     return time.monotonic() - killed
 
 
-async def test_the_other_worker_asks_within_15_seconds_and_the_charge_is_not_sent_again(
+async def test_g062_g066_g126_the_other_worker_asks_within_15_seconds_and_the_charge_is_not_sent_again(
     temporal: EmbeddedServer, tmp_path: Path, task_queue: str, monkeypatch: pytest.MonkeyPatch, record_property
 ):
     async with open_till(temporal, tmp_path, task_queue, monkeypatch, TILL_TAKES_EFFECT="yes") as till:

@@ -1,27 +1,31 @@
-"""What people say, twice, too late or all at once: edge cases D2, D3, D5, G112, G114, G118 (docs/cases.md)."""
+"""What people say, twice, too late or all at once: edge cases D2, D3, D5, G112 to G118 (docs/cases.md)."""
 
 import asyncio
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from amends import Conflict
 from amends.client.agent import AsyncAgent
 from amends.contract.decision import Call
-from amends.contract.names import ANSWER_SIGNAL
+from amends.contract.keys import idempotency_key
+from amends.contract.names import ANSWER_SIGNAL, STOP_SIGNAL
 from amends.rulebook.check import check
 from amends.rulebook.record import Record
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.tests.scenarios.stage import make_bench, run_of, view_when
+from amends.tools.loader import load_agent
 from amends.tools.wire import wire_argument
 from pydantic import JsonValue
 from temporalio.client import Client
 
+TILL = Path(__file__).parents[1] / "chaos" / "till" / "agent.yaml"
 CHARGE = "charge_card(order_id=4411, amount=40.00)"
 
 
-def test_d2_what_was_approved_is_what_runs_whatever_the_spelling(bench: ToolBench):
+def test_d02_what_was_approved_is_what_runs_whatever_the_spelling(bench: ToolBench):
     def verdict(arguments: dict[str, JsonValue], approved: str | None = None) -> tuple[str, str]:
         call = Call(
             agent="desk", tool="charge_card", arguments=arguments, run="r", step=1, day="2026-11-30", approved=approved
@@ -45,7 +49,31 @@ def test_d2_what_was_approved_is_what_runs_whatever_the_spelling(bench: ToolBenc
     assert verdict({"order_id": "Müller", "amount": amount("400")}, digest)[0] == "confirm"
 
 
-async def test_d3_one_approval_three_redeemers(bench: ToolBench, desk: Desk):
+@pytest.mark.parametrize("spelling", ["charge order 4411 40", "charge order 4411 $40", "charge order 4411 40.00"])
+async def test_d02_on_a_server_another_spelling_is_the_same_call_and_another_amount_is_asked_anew(
+    client: Client, task_queue: str, spelling: str
+):
+    bench = ToolBench(load_agent(TILL))
+    async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
+        shown = await desk.chat(spelling, user=desk.user)
+        digest = shown.waiting[0].digest
+        assert (await desk.answer(desk.user, "approve", digest=digest)).text == "Done: charge_card."
+        (call,) = bench.calls
+        arguments: dict[str, JsonValue] = {"amount": "40.00", "order_id": "4411"}
+        assert shown.waiting[0].arguments == arguments
+        assert call.arguments == {**arguments, "amount": Decimal("40.00")}
+        session = call.context.session
+        assert call.key == idempotency_key(session=session, step=1, tool="charge_card", arguments=arguments)
+
+        other = await desk.chat("charge order 4411 $400", user=desk.user)
+        assert other.waiting[0].arguments == {**arguments, "amount": "400.00"}
+        with pytest.raises(Conflict):
+            await desk.answer(desk.user, "approve", digest=digest)
+        assert bench.names == ["charge_card"]
+        await desk.confirm(desk.user, "skip")
+
+
+async def test_d03_one_approval_three_redeemers(bench: ToolBench, desk: Desk):
     reply = await desk.chat(CHARGE, user=desk.user)
     run = run_of(desk, reply.run)
     said = [("approve", "ana"), ("approve", "bo"), ("cancel all", "operator")] * 2
@@ -63,7 +91,7 @@ async def test_d3_one_approval_three_redeemers(bench: ToolBench, desk: Desk):
     assert view.steps[0].confirmed_by == winner.by
 
 
-async def test_d3_the_others_are_told_who_won_and_the_winner_the_same_again(bench: ToolBench, desk: Desk):
+async def test_d03_the_others_are_told_who_won_and_the_winner_the_same_again(bench: ToolBench, desk: Desk):
     reply = await desk.chat(f"{CHARGE}; update_crm(order_id=4411)", user=desk.user)
     people = [AsyncAgent(desk._home) for _ in range(3)]
     for person in people:
@@ -75,7 +103,7 @@ async def test_d3_the_others_are_told_who_won_and_the_winner_the_same_again(benc
     assert bench.names == ["charge_card"]
 
 
-async def test_d5_nobody_answered(client: Client, task_queue: str):
+async def test_d05_nobody_answered(client: Client, task_queue: str):
     """A poll decides nothing, a dead worker decides nothing, and what comes after the answer is recorded as late."""
     first, second = make_bench(), make_bench()
     async with open_desk(client, first.agent, task_queue=task_queue) as desk:
@@ -129,6 +157,28 @@ async def test_g114_a_no_that_comes_while_the_call_runs_changes_nothing(bench: T
     assert (await approving).text == "Done: charge_card."
     with pytest.raises(Conflict, match=r"ana answered approve|is over"):
         await refusing
+
+
+async def test_g113_g115_approved_and_never_begun_a_no_comes_too_late_and_a_stop_does_not(
+    client: Client, task_queue: str
+):
+    """The first answer stands, whatever died since; who wants it otherwise stops the run before it goes on."""
+    first, second = make_bench(), make_bench()
+    async with open_desk(client, first.agent, task_queue=task_queue) as desk:
+        reply = await desk.chat(CHARGE, user=desk.user)
+    run = run_of(desk, reply.run)
+    await run.signal(ANSWER_SIGNAL, {"question_id": "q1", "answer": "approve", "by": "ana"})
+    await run.signal(ANSWER_SIGNAL, {"question_id": "q1", "answer": "skip", "by": "bo"})
+    await run.signal(STOP_SIGNAL, {"by": "bo", "reason": "not this one."})
+    async with open_desk(client, second.agent, task_queue=task_queue, user=desk.user) as later:
+        reply = await later.attend(reply.run)
+        view = await later.run(reply.run)
+    assert reply.text == "This run stopped: stopped by bo: not this one."
+    assert [(told.by, told.answer, told.accepted) for told in view.answers] == [
+        ("ana", "approve", True),
+        ("bo", "skip", False),
+    ]
+    assert (first.names, second.names) == ([], [])
 
 
 async def test_g118_an_answer_is_kept_with_who_gave_it_and_when(desk: Desk):

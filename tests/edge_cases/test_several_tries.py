@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from amends import NotSent, Refused
+from amends import NotSent, Refused, Unchanged
 from amends.contract.tool import QueryBinding
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
@@ -17,7 +17,9 @@ BOOKING = {"booking": {"slots": [{"id": "slot-9"}]}}
 
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("down"), Refused("no"), NotSent("no route")], ids=lambda e: type(e).__name__
+    "error",
+    [RuntimeError("down"), Refused("no"), NotSent("no route"), Unchanged(result=BOOKING)],
+    ids=lambda e: type(e).__name__,
 )
 async def test_a_later_try_that_says_no_does_not_settle_the_doubt_about_an_earlier_one(
     bench: ToolBench, desk: Desk, error: Exception
@@ -34,7 +36,7 @@ async def test_a_later_try_that_says_no_does_not_settle_the_doubt_about_an_earli
     assert reply.text == "Done: update_crm, book_slot."
 
 
-async def test_a_later_try_that_succeeds_settles_it(bench: ToolBench, desk: Desk):
+async def test_g055_a_later_try_that_succeeds_settles_it(bench: ToolBench, desk: Desk):
     bench.on("book_slot").raises(TimeoutError("it may have gone through")).returns(BOOKING)
     reply = await desk.order("book_slot(order_id=4411)")
     assert (reply.text, bench.names) == ("Done: book_slot.", ["book_slot", "book_slot"])

@@ -4,7 +4,6 @@ import asyncio
 import dataclasses
 
 from amends import Undo, tool
-from amends.contract.names import STOP_SIGNAL
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.tests.scenarios.stage import eventually, make_bench, view_when
@@ -39,8 +38,9 @@ class Busy:
             future.set_result(with_)
 
 
-async def test_d8_stop_while_workers_are_busy(client: Client, task_queue: str, bench: ToolBench):
-    """Each of four calls is in another place when its run is stopped, and each run says where its own was."""
+async def test_d08_stop_while_workers_are_busy(client: Client, task_queue: str):
+    """Each of four calls is in another place when the agent is stopped, once; the answer says of each where it was."""
+    bench = make_bench(name=f"d08-{task_queue}")
     busy = Busy()
     bench.on("charge_card").does(busy)
     workers = [make_worker(client, [bench.agent], task_queue=task_queue, settings=WorkerSettings(max_activities=3))]
@@ -50,8 +50,7 @@ async def test_d8_stop_while_workers_are_busy(client: Client, task_queue: str, b
             await charge(desk, order, runs)
             # The fourth finds all three places of the worker taken, so it is scheduled and not begun.
             await eventually(lambda: busy.began == {*runs} - {"4"})
-        for run in runs.values():
-            await client.get_workflow_handle(run).signal(STOP_SIGNAL, {"by": "ops", "reason": "enough."})
+        stopping = asyncio.create_task(desk.stop_all(by="ops", reason="enough."))
         before_dispatch = await view_when(desk, runs["4"], lambda view: view.over)
         busy.end("1", {"id": "ch-1"})
         busy.end("2", RuntimeError("declined"))
@@ -59,6 +58,12 @@ async def test_d8_stop_while_workers_are_busy(client: Client, task_queue: str, b
         committed = await view_when(desk, runs["1"], lambda view: view.over)
         aborted = await view_when(desk, runs["2"], lambda view: view.over)
         unknown = await view_when(desk, runs["3"], lambda view: view.waiting)
+        stopped = {each.run: each for each in (await stopping).runs}
+    assert [stopped[runs[order]].found for order in ("4", "2", "3", "1")] == [
+        "before dispatch", "aborted", "unknown", "committed"
+    ]  # fmt: skip
+    assert stopped[runs["1"]].text == committed.text
+    assert stopped[runs["3"]].waiting == unknown.waiting
     assert before_dispatch.text == f"{STOPPED}charge_card, which was not sent."
     assert committed.text == (
         f"{STOPPED}charge_card, which took effect. Undone, latest first: charge_card (by refund_card)."

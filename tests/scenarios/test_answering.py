@@ -52,7 +52,7 @@ async def test_an_answer_with_nothing_open_is_a_conflict(desk: Desk):
     assert told.value.code == "no_open_question"
 
 
-async def test_an_answer_that_comes_after_the_end_is_told_so(bench: ToolBench, desk: Desk):
+async def test_g119_an_answer_that_comes_after_the_end_is_told_so(bench: ToolBench, desk: Desk):
     await desk.chat("add_note(order_id=4411, text=x)", user=desk.user)
     late = another_client(desk)
     assert (await late.attend((await late.session(desk.user)).open_run)).waiting
@@ -110,7 +110,7 @@ async def test_people_who_answer_through_one_client_do_not_wait_for_each_other(b
             assert {type(one) for one in told} <= {Reply, Conflict}
 
 
-async def test_the_same_answer_again_from_the_same_person_is_told_the_same(bench: ToolBench, desk: Desk):
+async def test_g120_the_same_answer_again_from_the_same_person_is_told_the_same(bench: ToolBench, desk: Desk):
     reply = await desk.chat(ORDER, user=desk.user)
     other = another_client(desk)
     other._open_runs._latest[desk.user] = await other.run(reply.run)
@@ -145,7 +145,7 @@ async def shown_after(desk: Desk, run: str, signals: int) -> RunView:
 
 
 @pytest.mark.recorded("malformed_answers")
-async def test_a_signal_of_any_shape_changes_nothing_and_is_recorded(bench: ToolBench, desk: Desk):
+async def test_g121_a_signal_of_any_shape_changes_nothing_and_is_recorded(bench: ToolBench, desk: Desk):
     reply = await desk.chat(ORDER, user=desk.user)
     run = run_of(desk, reply.run)
     for payload in MALFORMED:

@@ -80,7 +80,7 @@ async def test_did_not_happen_of_the_first_write_leaves_nothing_to_undo(bench: T
 
 
 @pytest.mark.recorded("doubt_hanging")
-async def test_a_write_that_hangs_past_its_timeout_is_in_doubt(bench: ToolBench, desk: Desk):
+async def test_g085_a_write_that_hangs_past_its_timeout_is_in_doubt(bench: ToolBench, desk: Desk):
     bench.on("charge_card").hangs()
     await asked_about_the_charge(desk, CHARGE_THEN_CRM)
     reply = await desk.answer(desk.user, "happened", result={"id": "ch-1"})

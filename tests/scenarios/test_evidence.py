@@ -40,7 +40,7 @@ def asked(bench: ToolBench) -> ToolBench:
     return ToolBench(agent)
 
 
-async def test_the_target_is_asked_before_a_person_and_its_result_is_undone_by(
+async def test_g067_g070_the_target_is_asked_before_a_person_and_its_result_is_undone_by(
     asked: ToolBench, client: Client, task_queue: str
 ):
     asked.on("charge_card").raises(TimeoutError())
@@ -52,9 +52,10 @@ async def test_the_target_is_asked_before_a_person_and_its_result_is_undone_by(
     assert reply.steps[1].evidence == ("get_order: it happened",)
     charge, lookup = asked.called("charge_card")[0], asked.called("get_order")[0]
     assert lookup.key == charge.key, "the query carries the write's key, to look it up by"
+    assert len(asked.called("charge_card")) == 1
 
 
-async def test_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
+async def test_g068_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
     asked: ToolBench, client: Client, task_queue: str
 ):
     begun: list[float] = []
@@ -85,12 +86,15 @@ async def test_a_target_that_finds_it_on_the_second_look_is_believed(asked: Tool
     assert reply.steps[1].state == "done"
 
 
-@pytest.mark.parametrize("answer", [None, "yes", 1, {"happened": "true"}, {"status": "paid"}, []])
-async def test_a_target_that_cannot_tell_leaves_it_to_a_person(
+@pytest.mark.parametrize(
+    "answer", [None, "yes", 1, {"happened": "true"}, {"status": "paid"}, [], LookupError("no index")]
+)
+async def test_g069_a_target_that_cannot_tell_leaves_it_to_a_person(
     asked: ToolBench, client: Client, task_queue: str, answer: object
 ):
     asked.on("charge_card").raises(TimeoutError())
-    asked.on("get_order").returns(answer)
+    query = asked.on("get_order")
+    _ = query.raises(answer) if isinstance(answer, Exception) else query.returns(answer)
     async with open_desk(client, asked.agent, task_queue=task_queue) as desk:
         reply = await desk.order("charge_card(order_id=4411, amount=40.00)", "approve", "happened")
     assert reply.state == "done"

@@ -7,7 +7,7 @@ from amends.tests.scenarios.stage import ORDER
 
 
 @pytest.mark.recorded("done")
-async def test_every_write_that_is_approved_runs_with_exactly_the_arguments_shown(bench: ToolBench, desk: Desk):
+async def test_g125_every_write_that_is_approved_runs_with_exactly_the_arguments_shown(bench: ToolBench, desk: Desk):
     reply = await desk.chat(ORDER, user=desk.user)
     assert [(q.tool, q.arguments) for q in reply.waiting] == [
         ("charge_card", {"order_id": "4411", "amount": "40.00"}),
@@ -44,7 +44,7 @@ async def test_reads_run_without_a_person(bench: ToolBench, desk: Desk):
 
 
 @pytest.mark.recorded("skip")
-async def test_a_skipped_call_says_it_was_declined_and_the_run_goes_on(bench: ToolBench, desk: Desk):
+async def test_g123_a_skipped_call_says_it_was_declined_and_the_run_goes_on(bench: ToolBench, desk: Desk):
     reply = await desk.order(ORDER, "approve", "skip", "approve")
     assert reply.text == "Done: charge_card, provision_account. Skipped: update_crm."
     assert bench.names == ["charge_card", "provision_account"]

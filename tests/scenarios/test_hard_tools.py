@@ -105,7 +105,7 @@ async def test_many_large_results_do_not_wedge_the_run(bench: ToolBench, desk: D
         assert (await desk.chat(turn, user=desk.user)).state == "done"
 
 
-async def test_a_slow_tool_is_not_taken_for_a_lost_worker(bench: ToolBench, desk: Desk):
+async def test_g085_a_slow_tool_is_not_taken_for_a_lost_worker(bench: ToolBench, desk: Desk):
     async def slow(_: object) -> object:
         await asyncio.sleep(0.8)
         return {"id": "1"}

@@ -22,7 +22,7 @@ async def test_every_write_and_every_undo_has_a_key_of_its_own(bench: ToolBench,
     assert all(re.fullmatch(r"[0-9a-f]{64}", key) for key in keys)
 
 
-async def test_a_key_is_made_of_the_session_the_step_the_tool_and_the_arguments(bench: ToolBench, desk: Desk):
+async def test_g088_a_key_is_made_of_the_session_the_step_the_tool_and_the_arguments(bench: ToolBench, desk: Desk):
     bench.on("update_crm").raises(RuntimeError("down"))
     reply = await desk.order(f"{CHARGE}; update_crm(order_id=4411)")
     session = bench.calls[0].context.session
@@ -41,7 +41,7 @@ async def test_a_key_is_made_of_the_session_the_step_the_tool_and_the_arguments(
     )
 
 
-async def test_the_same_call_said_twice_is_two_calls(bench: ToolBench, desk: Desk):
+async def test_g054_the_same_call_said_twice_is_two_calls(bench: ToolBench, desk: Desk):
     await desk.order(f"{CHARGE}; {CHARGE}")
     await desk.order(CHARGE)
     assert len({call.key for call in bench.calls}) == 3
@@ -91,15 +91,17 @@ async def test_a_read_in_doubt_three_times_fails_the_run(bench: ToolBench, desk:
 
 
 @pytest.mark.recorded("retry_safe_write_tried_again")
-async def test_a_retry_safe_write_in_doubt_is_tried_twice_more_under_one_key(bench: ToolBench, desk: Desk):
+async def test_g122_a_retry_safe_write_in_doubt_is_tried_twice_more_under_one_key(bench: ToolBench, desk: Desk):
     bench.on("book_slot").raises(TimeoutError()).raises(ConnectionResetError()).returns(BOOKED)
     reply = await desk.order(SLOT)
     assert reply.text == "Done: book_slot."
     assert len({call.key for call in bench.calls}) == 1
     assert reply.steps[0].attempts == len(bench.calls) == 3
+    view = await desk.run(reply.run)
+    assert [asked.kind for asked in view.asked] == ["confirm"], "one approval holds for every try"
 
 
-async def test_a_retry_safe_write_in_doubt_three_times_is_a_question(bench: ToolBench, desk: Desk):
+async def test_g056_a_retry_safe_write_in_doubt_three_times_is_a_question(bench: ToolBench, desk: Desk):
     bench.on("book_slot").raises(TimeoutError())
     await desk.chat(SLOT, user=desk.user)
     reply = await desk.confirm(desk.user, "approve")
@@ -116,7 +118,7 @@ async def test_a_definite_failure_is_never_sent_again(bench: ToolBench, desk: De
     assert bench.names == [tool]
 
 
-async def test_any_other_write_is_sent_once(bench: ToolBench, desk: Desk):
+async def test_g057_g058_g060_any_other_write_is_sent_once(bench: ToolBench, desk: Desk):
     bench.on("update_crm").raises(TimeoutError())
     await desk.chat("update_crm(order_id=4411); send_receipt(order_id=4411)", user=desk.user)
     reply = await desk.confirm(desk.user, "approve")

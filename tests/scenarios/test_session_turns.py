@@ -60,7 +60,7 @@ async def test_an_unread_turn_is_told_why_and_starts_nothing(bench: ToolBench, d
     assert [message.text for message in session.memory] == ["do something nice", reply.text]
 
 
-async def test_a_turn_during_an_open_run_is_told_what_it_waits_for(bench: ToolBench, desk: Desk):
+async def test_g065_a_turn_during_an_open_run_is_told_what_it_waits_for(bench: ToolBench, desk: Desk):
     open_run = await desk.chat(ORDER, user=desk.user)
     with pytest.raises(Conflict, match="It asks: Run charge_card") as told:
         await desk.chat(LOOK, user=desk.user)
@@ -90,7 +90,7 @@ async def test_a_queued_turn_waits_for_the_open_run(bench: ToolBench, desk: Desk
     assert len({reply.run for reply in replies}) == 3
 
 
-async def test_the_same_request_twice_is_one_run(bench: ToolBench, desk: Desk):
+async def test_g053_the_same_request_twice_is_one_run(bench: ToolBench, desk: Desk):
     first = await desk.chat(LOOK, user=desk.user, key="click-1")
     again = await desk.chat(LOOK, user=desk.user, key="click-1")
     assert (again.run, again.text) == (first.run, first.text)
@@ -99,7 +99,7 @@ async def test_the_same_request_twice_is_one_run(bench: ToolBench, desk: Desk):
     assert bench.names == ["get_order"] * 2
 
 
-async def test_the_same_request_while_its_run_is_open_shows_that_run(bench: ToolBench, desk: Desk):
+async def test_g086_the_same_request_while_its_run_is_open_shows_that_run(bench: ToolBench, desk: Desk):
     first = await desk.chat(NOTE, user=desk.user, key="click-1")
     again = await desk.chat(NOTE, user=desk.user, key="click-1")
     assert again.waiting == first.waiting

@@ -134,7 +134,7 @@ async def test_a_turn_that_was_given_up_is_not_taken_later(
         assert bench.names == ["get_stock"]
 
 
-async def test_an_answer_that_no_worker_takes_yet_is_kept(client: Client, task_queue: str, impatient: None):
+async def test_g111_an_answer_that_no_worker_takes_yet_is_kept(client: Client, task_queue: str, impatient: None):
     first, second = make_bench(), make_bench()
     async with open_desk(client, first.agent, task_queue=task_queue) as desk:
         opened: Reply = await desk.chat("add_note(order_id=4411, text=x)", user=desk.user)

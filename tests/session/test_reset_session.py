@@ -9,7 +9,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 
-async def test_after_a_reset_the_next_turn_has_keys_of_its_own(bench: ToolBench, desk: Desk):
+async def test_g087_after_a_reset_the_next_turn_has_keys_of_its_own(bench: ToolBench, desk: Desk):
     await desk.order(LOOK)
     await settled(desk)
     history = await session_of(desk).fetch_history()

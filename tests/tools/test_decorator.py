@@ -13,7 +13,7 @@ def words(function) -> dict[str, object]:
     return dict(getattr(function, DECLARATION).said)
 
 
-def test_the_function_stays_itself_and_callable():
+def test_g077_the_function_stays_itself_and_callable():
     def add(one: int, other: int) -> int:
         return one + other
 
