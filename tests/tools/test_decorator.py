@@ -7,6 +7,7 @@ from amends import Undo, tool
 from amends.contract.mistakes import FileMistake
 from amends.contract.tool import UndoBinding
 from amends.tools.declaration import DECLARATION, Declaration
+from amends.tools.tool import make_tool
 
 
 def words(function) -> dict[str, object]:
@@ -121,3 +122,11 @@ def test_what_a_file_says_goes_over_what_the_decorator_says_word_by_word():
         "undo": UndoBinding(tool="put_back"),
     }
     assert code.overridden_by(Declaration(undo=None)).said == {"writes": True, "undo": None, "at_most": 3}
+
+
+def test_g059_to_say_that_a_write_is_not_safe_to_repeat_is_to_say_nothing():
+    def pay(order_id: str) -> None: ...
+
+    silent = make_tool(pay, Declaration(writes=True))
+    assert make_tool(pay, Declaration(writes=True, retry_safe=False)).contract == silent.contract
+    assert make_tool(pay, Declaration(writes=True, retry_safe=True)).contract != silent.contract
