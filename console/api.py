@@ -19,6 +19,7 @@ from ..contract.session import LONGEST_TURN, SessionView, Turn
 from ..tools.preview import Preview
 from .events import Happened, follow, happened
 from .guard import Key, Signed, console_of
+from .limits import Named, key_reused
 from .problems import DOCUMENTED, ProblemError
 
 __all__ = ["api"]
@@ -147,24 +148,31 @@ async def turn(request: Request, person: Signed, key: Key, user: str, asked: Tur
         raise NotFound("no_such_session", "There is no such thread.")
     if not person.speaks_for(user):
         raise NotAllowed("not_your_question", "This is somebody else's thread.")
-    name = console.replays.name(person.name, request.url.path, key, asked.model_dump())
+    name = console.replays.name(person.name, request.url.path, key, asked.model_dump_json())
     return await take_turn(request, user, asked.turn, asked.language, name, wait)
 
 
 async def take_turn(
-    request: Request, user: str, said: str, language: Language | None, name: str, wait: float
+    request: Request, user: str, said: str, language: Language | None, name: Named, wait: float
 ) -> TurnTaken:
-    """Give a turn to a thread; wait for its run to need a person or to be over."""
+    """Give a turn to a thread; wait for its run to need a person or to be over.
+
+    Raises:
+        ProblemError: 422 ``idempotency_key_reused``: the request of this name gave another turn.
+    """
     if len(user) > 100 or not user.isprintable():
         raise ValueError("a thread's name has 1 to 100 printable characters")
     desk = console_of(request).desk
     place = await desk.agent.place()
     facts = dict(desk.agent.loaded.facts)
-    given = Turn(text=said, language=language, request_id=name, facts=facts, attributes=place.attributes)
+    given = Turn(text=said, language=language, request_id=name.id, facts=facts, attributes=place.attributes)
     told = await submit(place, desk.agent.name, user, given)
     if not told.run:
         return TurnTaken(text=told.text, unread=told.unread)
-    return TurnTaken(run=await desk.settled(told.run, wait) if wait else await desk.agent.run(told.run))
+    view = await desk.settled(told.run, wait) if wait else await desk.agent.run(told.run)
+    if view.turn != said:
+        raise key_reused()
+    return TurnTaken(run=view)
 
 
 @api.get("/runs")
@@ -198,7 +206,7 @@ async def one_run(request: Request, person: Signed, run: str) -> RunView:
 async def stop(request: Request, person: Signed, key: Key, run: str, asked: StopRequest, wait: Wait) -> RunView:
     """Stop a run: nothing more is sent, and what it did is undone."""
     console = console_of(request)
-    console.replays.name(person.name, request.url.path, key, asked.model_dump())
+    console.replays.name(person.name, request.url.path, key, asked.model_dump_json())
     view = await console.desk.stop(person, run, asked.note)
     return await console.desk.settled(run, wait) if wait else view
 
@@ -216,7 +224,7 @@ async def answer(
 ) -> RunView:
     """Answer one question in the caller's own name; the first answer stands."""
     console = console_of(request)
-    name = console.replays.name(person.name, request.url.path, key, asked.model_dump())
+    name = console.replays.name(person.name, request.url.path, key, asked.model_dump_json())
     result: dict[str, object] | None = dict(asked.result) if asked.result else None
     view = await console.desk.answer(
         person, run, question, asked.answer, digest=asked.digest, name=name, note=asked.note, result=result

@@ -21,6 +21,7 @@ from ..contract.question import Answer, Answered, Question
 from ..contract.reading import Language
 from ..contract.run import RunView
 from ..contract.session import SessionState, SessionView
+from .limits import Named, key_reused
 from .people import Person
 
 __all__ = ["NOTED", "Desk", "Open"]
@@ -83,7 +84,7 @@ class Desk:
         answer: str,
         *,
         digest: str,
-        name: str,
+        name: Named,
         note: str = "",
         result: dict[str, object] | None = None,
     ) -> RunView:
@@ -93,6 +94,7 @@ class Desk:
             Conflict: ``question_closed``, with who was faster; ``digest_mismatch``; ``already_ended``.
             NotFound: there is no such run or question.
             NotAllowed: ``not_your_question``.
+            ProblemError: 422 ``idempotency_key_reused``: the request of this name gave another answer.
             ValueError: the answer is not one that is offered, or lacks its remark.
         """
         view = await self.run(person, run)
@@ -101,7 +103,7 @@ class Desk:
             raise NotFound("no_such_question", f"The run asks no question {question}.", run_id=run)
         if not person.answers(view.user, asked.kind):
             raise NotAllowed("not_your_question", "Somebody else must answer this question.", run_id=run)
-        if _of(view, name) is not None:  # the same request again
+        if _of(view, name) is not None:  # the same request again, or the same key with another body
             return _told(view, name, question)
         found = next((each for each in view.waiting if each.id == question), None)
         if found is None:
@@ -118,7 +120,7 @@ class Desk:
             answer=answer,
             by=person.name,
             note=note,
-            answer_id=name,
+            answer_id=name.whole,
             digest=digest,
             result=dict(result) if result else None,
         )
@@ -204,11 +206,14 @@ class Desk:
         )
 
 
-def _of(view: RunView, name: str) -> Answered | None:
-    return next((each for each in view.answers if each.answer_id == name), None)
+def _of(view: RunView, name: Named) -> Answered | None:
+    found = next((each for each in view.answers if each.answer_id.partition(".")[0] == name.id), None)
+    if found is not None and found.answer_id != name.whole:
+        raise key_reused()
+    return found
 
 
-def _told(view: RunView, name: str, question: str) -> RunView:
+def _told(view: RunView, name: Named, question: str) -> RunView:
     """Return the view if the answer of that name was taken, or raise what became of it."""
     mine = _of(view, name)
     if mine is None or mine.accepted:

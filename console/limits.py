@@ -2,11 +2,12 @@
 
 import time
 from collections import OrderedDict
+from hashlib import sha256
+from typing import NamedTuple
 
-from ..contract.canonical import sha256
 from .problems import ProblemError
 
-__all__ = ["Rate", "Replays"]
+__all__ = ["Named", "Rate", "Replays", "key_reused"]
 
 MOST_CALLERS = 10_000
 MOST_REPLAYS = 10_000
@@ -39,27 +40,51 @@ class Rate:
             raise ProblemError(429, "slow_down", f"Too many requests; come again in {wait} s.", retry_after=wait)
 
 
+class Named(NamedTuple):
+    """A request that may come again: ``id`` is of its caller, path and key, ``body`` of its body."""
+
+    id: str
+    body: str
+
+    @property
+    def whole(self) -> str:
+        """Both, as an answer carries them into its run."""
+        return f"{self.id}.{self.body}"
+
+
+def key_reused() -> ProblemError:
+    """Return the refusal of a key that came with another body before."""
+    return ProblemError(422, "idempotency_key_reused", "This Idempotency-Key came with another body before.")
+
+
 class Replays:
     """The bodies that came with each ``Idempotency-Key``: a key with another body is a mistake.
 
-    What a repeated request is answered with does not depend on this table: a turn's run and an answer's fate are found
-    again by the key in the session and the run, after a restart too.
+    This table only spares a look. What a repeated request is answered with, and whether its body is the same, is found
+    in the session and the run, after a restart too: a turn's run has its text, an answer its `Named.whole`.
     """
 
     def __init__(self) -> None:
         self._seen: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
-    def name(self, caller: str, path: str, key: str, body: object) -> str:
-        """Return the name of this request: the same for the same caller, path and key.
+    def name(self, caller: str, path: str, key: str, body: str) -> Named:
+        """Return what names this request.
 
         Raises:
             ProblemError: 422 ``idempotency_key_reused``.
         """
-        name, fingerprint, now = sha256([caller, path, key]), sha256(body), time.monotonic()
-        at, known = self._seen.get(name, (now, fingerprint))
-        if known != fingerprint and now - at < KEPT:
-            raise ProblemError(422, "idempotency_key_reused", "This Idempotency-Key came with another body before.")
-        self._seen[name] = (at, fingerprint)
+        named = Named(_digest(caller, path, key)[:40], _digest(body)[:20])
+        now = time.monotonic()
+        at, known = self._seen.get(named.id, (now, named.body))
+        if known != named.body and now - at < KEPT:
+            raise key_reused()
+        self._seen[named.id] = (at, named.body)
         while len(self._seen) > MOST_REPLAYS:
             self._seen.popitem(last=False)
-        return name
+        return named
+
+
+def _digest(*parts: str) -> str:
+    # Each with its length before it, so that no two lists of parts look alike.
+    said = "".join(f"{len(part)}:{part}" for part in parts)
+    return sha256(said.encode(errors="surrogatepass")).hexdigest()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from contextlib import suppress
+from hashlib import sha256
 from typing import Annotated, Any, get_args
 from urllib.parse import parse_qs, quote
 
@@ -12,7 +13,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 
 from ..client.audit import SessionRecord
-from ..contract.canonical import sha256
 from ..contract.errors import AmendsError, Conflict, NotFound
 from ..contract.reading import Language
 from ..contract.record import Entry
@@ -134,7 +134,7 @@ async def _thread(
 
 def _version(view: RunView | None) -> str:
     """Name what a page shows of a run, so that a page that shows it already is not given it again."""
-    return sha256(view.model_dump(mode="json"))[:16] if view else ""
+    return sha256(view.model_dump_json().encode()).hexdigest()[:16] if view else ""
 
 
 def _of(view: RunView | None) -> str:
@@ -202,12 +202,15 @@ async def answer(request: Request, person: Who, form: Form, run: str, question: 
     if _came_too_soon(form.get("shown", "")):
         return await _run(request, person, run, notice=catalogue(language_of(request))["too_soon"], status=409)
     said = {name: form.get(name, "") for name in ("answer", "digest", "note")}
-    name = console.replays.name(person.name, request.url.path, form.get("name", ""), said)
+    result: dict[str, object] | None = None
     supplied = form.get("result", "").strip()
-    try:
-        result = json.loads(supplied) if supplied and said["answer"] == "happened" else None
-    except ValueError:
-        return await _run(request, person, run, notice="JSON: " + supplied, status=422)
+    if supplied and said["answer"] == "happened":
+        try:
+            result = _object(supplied)
+        except ValueError as error:
+            wrong = catalogue(language_of(request))["result_wrong"].format(why=error)
+            return await _run(request, person, run, notice=wrong, status=422)
+    name = console.replays.name(person.name, request.url.path, form.get("name", ""), json.dumps([said, supplied]))
     try:
         await console.desk.answer(
             person, run, question, said["answer"], digest=said["digest"], name=name, note=said["note"], result=result
@@ -219,6 +222,21 @@ async def answer(request: Request, person: Who, form: Form, run: str, question: 
     view = await console.desk.settled(run, WAIT)
     to_thread = form.get("back", "").endswith(f"/threads/{quote(view.user)}") and not view.over
     return _to(request, f"/threads/{quote(view.user)}" if to_thread else f"/runs/{quote(run, safe='')}")
+
+
+def _object(supplied: str) -> dict[str, object]:
+    """Read a JSON object.
+
+    Raises:
+        ValueError: it is none; the message says why, and where.
+    """
+    try:
+        result = json.loads(supplied)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg}, character {error.pos + 1}") from None
+    if not isinstance(result, dict):
+        raise ValueError(f"a {type(result).__name__}")  # noqa: TRY004 - said to a person, not to a program
+    return result
 
 
 def _came_too_soon(shown: str) -> bool:

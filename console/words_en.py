@@ -41,5 +41,6 @@ WORDS = {
     "waiting_for_you": "waiting for you since", "live": "live", "waits_for": "Waits for", "evidence": "Evidence",
     "tries": "tries", "still_open": "The run goes on.", "thread_of": "Thread of", "go": "Go",
     "left": "left as it is", "stuck_head": "An undo failed", "note_needed": "This answer needs a remark.",
+    "result_wrong": 'What it returned must be a JSON object, such as {{"charge_id": "ch_91"}} ({why}).',
     "too_soon": "That click came the moment its question appeared, so nothing was answered. Look, and answer again.",
 }  # fmt: skip

@@ -44,6 +44,7 @@ WORDS = {
     "evidence": "Evidência", "tries": "tentativas", "still_open": "A execução continua.", "thread_of": "Conversa de",
     "go": "Ir", "left": "ficou como está", "stuck_head": "Um desfazer falhou",
     "note_needed": "Esta resposta precisa de uma observação.",
+    "result_wrong": 'O que ela devolveu deve ser um objeto JSON, como {{"charge_id": "ch_91"}} ({why}).',
     "too_soon": "Esse clique veio no instante em que a pergunta apareceu, e nada foi respondido. "
     "Olhe, e responda de novo.",
 }  # fmt: skip

@@ -72,6 +72,7 @@ async def place(client: Client, tmp_path_factory: pytest.TempPathFactory) -> Asy
             "bia": "desk, reviewer",
             "olga": "operator, auditor",
             "ida": "auditor",
+            "tess": "desk",
             "u-17": "desk",
             "u-18": "desk",
         }

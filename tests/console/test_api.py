@@ -4,6 +4,8 @@ import asyncio
 from typing import Any
 from uuid import uuid4
 
+import pytest
+from amends.console.limits import Replays
 from amends.examples.shop.store import Store
 from amends.tests.console.conftest import Caller, Place
 
@@ -49,6 +51,42 @@ async def test_a_turn_with_a_key_that_came_before_starts_no_second_run(caller: C
     assert one.status_code == 201, one.text
     assert one.json()["run"]["run"] == two.json()["run"]["run"]
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+
+
+async def test_keys_and_bodies_are_known_after_a_restart_too(place: Place, caller: Caller) -> None:
+    key, other = uuid4().hex, uuid4().hex
+    turn = {"turn": "charge order 4411 1.50"}
+    one = await caller.post("/v1/threads/ana/turns", turn, key=key)
+    run = one.json()["run"]
+    assert (await answered(caller, run, "skip", "ana", key=other)).status_code == 200
+    place.console.replays = Replays()
+    again = await caller.post("/v1/threads/ana/turns", turn, key=key)
+    assert again.json()["run"]["run"] == run["run"]
+    assert (await answered(caller, run, "skip", "ana", key=other)).status_code == 200
+    place.console.replays = Replays()
+    for said in (
+        await caller.post("/v1/threads/ana/turns", {"turn": "charge order 4411 1.60"}, key=key),
+        await answered(caller, run, "approve", "ana", key=other),
+    ):
+        assert (said.status_code, said.json()["code"]) == (422, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"turn":"\\ud800"}',
+        b'{"turn":"\xff"}',
+        b'{"turn":"get order 4411","language":"\\udfff"}',
+        b'{"turn":1e999}',
+        b"[" * 100_000,
+        b"",
+    ],
+)
+async def test_a_body_that_is_no_text_is_refused(caller: Caller, body: bytes) -> None:
+    headers = {**caller.signed("ana"), "Idempotency-Key": uuid4().hex, "Content-Type": "application/json"}
+    for path in ("/v1/plan", "/v1/threads/ana/turns"):
+        said = await caller.http.post(path, content=body, headers=headers)
+        assert said.status_code in (400, 422), said.text
 
 
 async def test_an_answer_is_taken_once_and_a_second_person_is_told_who_was_first(caller: Caller) -> None:
