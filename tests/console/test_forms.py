@@ -21,7 +21,7 @@ async def asked(http: httpx.AsyncClient) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("result", "why"),
     [
-        ('{"charge_id": ', "Expecting value, character 15"),
+        ('{"charge_id": x}', "Expecting value, character 15"),
         ("[1]", "a list"),
         ("ch_91", "Expecting value, character 1"),
     ],
