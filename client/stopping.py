@@ -105,8 +105,9 @@ async def stop_all(place: Place, agent: str | None, *, by: str, reason: str, pat
     runs: set[str] = set()
     for pause in LOOKS:
         await asyncio.sleep(pause)
-        # Sessions first: a run that one of them starts meanwhile is stopped by its session.
-        for told, kind, prefix in ((sessions, SESSION_WORKFLOW, "session"), (runs, RUN_WORKFLOW, "run")):
+        # Runs first: a session passes the stop on, and a run that is over by that would be missing from the answer. One
+        # that a session starts meanwhile is stopped by its session.
+        for told, kind, prefix in ((runs, RUN_WORKFLOW, "run"), (sessions, SESSION_WORKFLOW, "session")):
             async for name in _open(place, kind, f"{prefix}:{agent}:" if agent else ""):
                 if name not in told and await _tell(place, name, by, reason):
                     told.add(name)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from amends.client.embedded import EmbeddedServer
 from amends.tests import workflow_cache
+from amends.tests.histories.recording import KeepHistory, is_recording, keep_as
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
@@ -16,9 +17,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-workflow-cache", action="store_true", help="workers keep no workflow: every workflow task is a replay"
     )
+    parser.addoption("--record-histories", action="store_true", help="write the histories of the recorded scenarios")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "recorded(name, of='run'): the history of this scenario is kept under that name")
     if config.getoption("--no-workflow-cache"):
         workflow_cache.switch_off()
 
@@ -33,6 +36,18 @@ async def temporal() -> AsyncIterator[EmbeddedServer]:
 @pytest.fixture(scope="session")
 async def client(temporal: EmbeddedServer) -> Client:
     return await Client.connect(temporal.address, namespace=temporal.namespace, data_converter=pydantic_data_converter)
+
+
+@pytest.fixture
+def keep_history(request: pytest.FixtureRequest, client: Client) -> KeepHistory:
+    """Keep the history of a workflow, given its id, under the name in the test's mark ``recorded``."""
+
+    async def keep(workflow: str) -> None:
+        (name,) = request.node.get_closest_marker("recorded").args
+        if is_recording(request.config):
+            await keep_as(client, workflow, name)
+
+    return keep
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 from amends.client.agent import AsyncAgent
 from amends.client.embedded import EmbeddedServer
 from amends.testing.witness import Witness
+from amends.tests.histories.recording import KeepHistory
 
 AGENT_FILE = Path(__file__).parent / "till" / "agent.yaml"
 AMENDS = str(Path(sys.executable).parent / "amends")
@@ -78,15 +79,20 @@ async def killed_in_the_call(till: Till) -> float:
     return time.monotonic() - killed
 
 
+@pytest.mark.recorded("worker_lost")
 async def test_g062_g066_g126_the_other_worker_asks_within_15_seconds_and_the_charge_is_not_sent_again(
-    temporal: EmbeddedServer, tmp_path: Path, task_queue: str, monkeypatch: pytest.MonkeyPatch, record_property
+    temporal: EmbeddedServer,
+    tmp_path: Path,
+    task_queue: str,
+    monkeypatch: pytest.MonkeyPatch,
+    keep_history: KeepHistory,
 ):
     async with open_till(temporal, tmp_path, task_queue, monkeypatch, TILL_TAKES_EFFECT="yes") as till:
         seconds = await killed_in_the_call(till)
-        record_property("seconds until asked", seconds)
         print(f"asked after {seconds:.1f} s")
         assert seconds < SOON
         (charge,) = till.witness.standing()
         reply = await till.agent.answer("u-1", "happened", result={"charge": str(charge.id)})
         assert reply.text == "Done: charge_card."
         assert [each.tool for each in till.witness.deliveries()] == ["charge_card"]
+        await keep_history(reply.run)

@@ -15,6 +15,7 @@ from amends.rulebook.check import check
 from amends.rulebook.record import Record
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import KeepHistory
 from amends.tests.scenarios.stage import make_bench, run_of, view_when
 from amends.tools.loader import load_agent
 from amends.tools.wire import wire_argument
@@ -73,6 +74,7 @@ async def test_d02_on_a_server_another_spelling_is_the_same_call_and_another_amo
         await desk.confirm(desk.user, "skip")
 
 
+@pytest.mark.recorded("answered_by_three")
 async def test_d03_one_approval_three_redeemers(bench: ToolBench, desk: Desk):
     reply = await desk.chat(CHARGE, user=desk.user)
     run = run_of(desk, reply.run)
@@ -103,7 +105,8 @@ async def test_d03_the_others_are_told_who_won_and_the_winner_the_same_again(ben
     assert bench.names == ["charge_card"]
 
 
-async def test_d05_nobody_answered(client: Client, task_queue: str):
+@pytest.mark.recorded("answered_while_no_worker_was_there")
+async def test_d05_nobody_answered(client: Client, task_queue: str, keep_history: KeepHistory):
     """A poll decides nothing, a dead worker decides nothing, and what comes after the answer is recorded as late."""
     first, second = make_bench(), make_bench()
     async with open_desk(client, first.agent, task_queue=task_queue) as desk:
@@ -124,6 +127,7 @@ async def test_d05_nobody_answered(client: Client, task_queue: str):
         ("yan", "approve", False, "question_closed"),
     ]
     assert (first.names, second.names) == ([], [])
+    await keep_history(reply.run)
 
 
 async def test_g112_a_no_outlives_the_worker_it_was_told(client: Client, task_queue: str):
@@ -159,8 +163,9 @@ async def test_g114_a_no_that_comes_while_the_call_runs_changes_nothing(bench: T
         await refusing
 
 
+@pytest.mark.recorded("approved_and_stopped")
 async def test_g113_g115_approved_and_never_begun_a_no_comes_too_late_and_a_stop_does_not(
-    client: Client, task_queue: str
+    client: Client, task_queue: str, keep_history: KeepHistory
 ):
     """The first answer stands, whatever died since; who wants it otherwise stops the run before it goes on."""
     first, second = make_bench(), make_bench()
@@ -179,6 +184,7 @@ async def test_g113_g115_approved_and_never_begun_a_no_comes_too_late_and_a_stop
         ("bo", "skip", False),
     ]
     assert (first.names, second.names) == ([], [])
+    await keep_history(reply.run)
 
 
 async def test_g118_an_answer_is_kept_with_who_gave_it_and_when(desk: Desk):

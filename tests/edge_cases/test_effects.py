@@ -6,6 +6,7 @@ from amends.rulebook.effects import Never
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.testing.witness import Witness
+from amends.tests.histories.recording import KeepHistory
 from amends.tests.scenarios.stage import make_bench
 from temporalio.client import Client
 
@@ -49,6 +50,7 @@ async def test_d01_the_step_failed_with_an_ordinary_error_is_definite_and_named(
     )
 
 
+@pytest.mark.recorded("already_so")
 async def test_d06_what_changed_nothing_uses_up_no_undo(bench: ToolBench, desk: Desk):
     await desk.order("update_crm(order_id=1)")
     bench.calls.clear()
@@ -80,7 +82,10 @@ async def test_d06_a_run_of_what_was_already_so_has_nothing_to_undo(bench: ToolB
     assert reply.text == "Done: update_crm."
 
 
-async def test_d07_the_rules_would_refuse_the_undo_and_its_credential_is_gone(client: Client, task_queue: str):
+@pytest.mark.recorded("undo_refused")
+async def test_d07_the_rules_would_refuse_the_undo_and_its_credential_is_gone(
+    client: Client, task_queue: str, keep_history: KeepHistory
+):
     bench = make_bench(Never(id="no_refunds", actions=("refund_card",), say="refunds are closed"))
     gone = Refused("401: the credential k-17 was withdrawn")
     bench.on("provision_account").raises(RuntimeError("down"))
@@ -100,3 +105,4 @@ async def test_d07_the_rules_would_refuse_the_undo_and_its_credential_is_gone(cl
     assert reply.text.endswith("Undone, latest first: charge_card (by refund_card).")
     first, second = bench.called("refund_card")
     assert first.key == second.key
+    await keep_history(reply.run)

@@ -16,6 +16,7 @@ from amends.contract.run import RunView
 from amends.testing.desk import Desk, open_desk
 from amends.testing.plain import compile_plain_selector
 from amends.testing.witness import Witness
+from amends.tests.histories.recording import record_marked
 from amends.tests.scenarios.stage import view_when
 from amends.tools.loader import load_agent
 from temporalio.client import Client
@@ -39,22 +40,27 @@ def witness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Witness:
 
 
 @pytest.fixture
-async def trip(client: Client, witness: Witness, task_queue: str) -> AsyncIterator[Desk]:
+async def trip(
+    client: Client, witness: Witness, task_queue: str, request: pytest.FixtureRequest
+) -> AsyncIterator[Desk]:
     agent = load_agent(AGENT_FILE, compile_selector=compile_plain_selector)
     async with open_desk(client, agent, task_queue=task_queue) as desk:
         yield desk
+        await record_marked(client, desk, request)
 
 
 def delivered(witness: Witness) -> list[str]:
     return [delivery.tool for delivery in witness.deliveries()]
 
 
+@pytest.mark.recorded("saga_forward")
 async def test_forward_success_path(trip: Desk, witness: Witness):
     reply = await trip.order(TURN)
     assert (reply.state, reply.text) == ("done", f"Done: {A}, {B}, {C}, {D}.")
     assert witness.tools() == delivered(witness) == [A, B, C, D]
 
 
+@pytest.mark.recorded("saga_failed_at_d")
 async def test_failure_at_d_reverse_compensation(trip: Desk, witness: Witness):
     witness.script("t", D, "raise")
     reply = await trip.order(TURN)
@@ -63,6 +69,7 @@ async def test_failure_at_d_reverse_compensation(trip: Desk, witness: Witness):
     assert (witness.standing(), witness.broken_promises()) == ([], [])
 
 
+@pytest.mark.recorded("saga_failed_at_c")
 async def test_failure_at_c_reverse_compensation(trip: Desk, witness: Witness):
     witness.script("t", C, "raise")
     reply = await trip.order(TURN)
@@ -74,6 +81,7 @@ async def test_failure_at_c_reverse_compensation(trip: Desk, witness: Witness):
     assert D not in delivered(witness)
 
 
+@pytest.mark.recorded("saga_failed_at_a")
 async def test_failure_at_a_no_compensation(trip: Desk, witness: Witness):
     witness.script("t", A, "raise")
     reply = await trip.order(TURN)
@@ -103,6 +111,7 @@ async def stuck_at_the_hotel(trip: Desk, witness: Witness) -> Reply:
     return reply
 
 
+@pytest.mark.recorded("saga_undo_failed_for_good")
 async def test_compensation_failure_visibility(trip: Desk, witness: Witness, temporal: EmbeddedServer):
     reply = await stuck_at_the_hotel(trip, witness)
     asked = "Undoing reserve_hotel failed after 4 tries (RuntimeError). 2 step(s) still need undoing."
@@ -121,6 +130,7 @@ async def test_compensation_failure_visibility(trip: Desk, witness: Witness, tem
     assert [effect.tool for effect in witness.standing()] == [A, B]
 
 
+@pytest.mark.recorded("saga_undo_refused")
 async def test_typed_compensation_error_round_trip(trip: Desk, witness: Witness):
     """The undo's error keeps its type, its message, its step and its number of tries across every boundary."""
     witness.script("t", D, "raise")

@@ -3,9 +3,11 @@
 import asyncio
 import dataclasses
 
+import pytest
 from amends import Undo, tool
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import KeepHistory
 from amends.tests.scenarios.stage import eventually, make_bench, view_when
 from amends.tools.declaration import DECLARATION
 from amends.tools.loader import LoadedAgent
@@ -38,7 +40,8 @@ class Busy:
             future.set_result(with_)
 
 
-async def test_d08_stop_while_workers_are_busy(client: Client, task_queue: str):
+@pytest.mark.recorded("stopped_in_flight")
+async def test_d08_stop_while_workers_are_busy(client: Client, task_queue: str, keep_history: KeepHistory):
     """Each of four calls is in another place when the agent is stopped, once; the answer says of each where it was."""
     bench = make_bench(name=f"d08-{task_queue}")
     busy = Busy()
@@ -50,6 +53,12 @@ async def test_d08_stop_while_workers_are_busy(client: Client, task_queue: str):
             await charge(desk, order, runs)
             # The fourth finds all three places of the worker taken, so it is scheduled and not begun.
             await eventually(lambda: busy.began == {*runs} - {"4"})
+        listed = f"WorkflowId STARTS_WITH 'run:{bench.agent.name}:' AND ExecutionStatus = 'Running'"
+
+        async def all_are_listed() -> bool:
+            return (await client.count_workflows(listed)).count == 4
+
+        await eventually(all_are_listed)
         stopping = asyncio.create_task(desk.stop_all(by="ops", reason="enough."))
         before_dispatch = await view_when(desk, runs["4"], lambda view: view.over)
         busy.end("1", {"id": "ch-1"})
@@ -73,6 +82,7 @@ async def test_d08_stop_while_workers_are_busy(client: Client, task_queue: str):
     assert unknown.waiting[0].text == "Did charge_card take effect? The call was sent and no answer came back."
     assert busy.began == {"1", "2", "3"}
     assert bench.names == ["charge_card"] * 3 + ["refund_card"]
+    await keep_history(runs["1"])
 
 
 async def charge(desk: Desk, order: str, runs: dict[str, str]) -> None:
@@ -100,7 +110,8 @@ def renamed(agent: LoadedAgent) -> LoadedAgent:
     return dataclasses.replace(agent, tools=tools)
 
 
-async def test_d11_a_deploy_while_a_run_is_stuck(client: Client, task_queue: str):
+@pytest.mark.recorded("deploy_while_stuck")
+async def test_d11_a_deploy_while_a_run_is_stuck(client: Client, task_queue: str, keep_history: KeepHistory):
     old, restored = make_bench(), make_bench()
     new = ToolBench(renamed(make_bench().agent))
     old.on("provision_account").raises(RuntimeError("down"))
@@ -122,3 +133,4 @@ async def test_d11_a_deploy_while_a_run_is_stuck(client: Client, task_queue: str
     assert reply.text.endswith("Undone, latest first: update_crm (by restore_crm).")
     assert restored.names == ["restore_crm"]
     assert new.names == []
+    await keep_history(reply.run)

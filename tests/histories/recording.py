@@ -2,11 +2,12 @@
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import amends
+import pytest
 from amends.contract.names import session_workflow_id
 from amends.testing.desk import Desk
 from amends.tests.scenarios.stage import settled
@@ -15,7 +16,10 @@ from temporalio.client import Client, WorkflowHistory
 _ROOT = f"{Path(amends.__file__).parent}/".encode()
 """Where tools are declared stands in a run's input, and is a path of the machine that recorded it."""
 
-__all__ = ["FOLDER", "load", "record"]
+__all__ = ["FOLDER", "KeepHistory", "is_recording", "keep_as", "load", "record", "record_marked"]
+
+KeepHistory = Callable[[str], Awaitable[None]]
+"""The fixture ``keep_history``."""
 
 FOLDER = Path(__file__).parent / amends.__version__.rpartition(".")[0]
 """Where this version's histories are kept."""
@@ -28,10 +32,29 @@ async def record(
     workflow = session_workflow_id(desk.name, desk.user)
     if of == "run":
         workflow = (await settled(desk)).runs[-1].run
+    if of != "first session":
+        await keep_as(client, workflow, name)
+        return
     history = await client.get_workflow_handle(workflow).fetch_history()
-    if of == "first session":
-        first = history.events[0].workflow_execution_started_event_attributes.first_execution_run_id
-        history = await client.get_workflow_handle(workflow, run_id=first).fetch_history()
+    first = history.events[0].workflow_execution_started_event_attributes.first_execution_run_id
+    await keep_as(client, workflow, name, execution=first)
+
+
+async def record_marked(client: Client, desk: Desk, request: pytest.FixtureRequest) -> None:
+    """Write the history that the mark ``recorded`` of a test asks for, where the test does not do so itself."""
+    marker = request.node.get_closest_marker("recorded")
+    if marker and "keep_history" not in request.fixturenames and is_recording(request.config):
+        await record(client, desk, *marker.args, **marker.kwargs)
+
+
+def is_recording(config: pytest.Config) -> bool:
+    """Say whether histories are to be written, with the engine's real waits, since a replay compares them."""
+    return bool(config.getoption("--record-histories", default=False))
+
+
+async def keep_as(client: Client, workflow: str, name: str, *, execution: str | None = None) -> None:
+    """Write the history of a workflow, or of one execution of it."""
+    history = await client.get_workflow_handle(workflow, run_id=execution).fetch_history()
     FOLDER.mkdir(exist_ok=True)
     text = json.dumps(_scrubbed(_plain(history)), separators=(",", ":"), ensure_ascii=False)
     (FOLDER / f"{name}.json").write_text(f"{text}\n")

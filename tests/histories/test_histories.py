@@ -1,7 +1,7 @@
 """Every recorded history replays on this release, everything it did compared; and every recorded scenario has one.
 
 They are kept for as long as runs of their version may be open, and written by
-``pytest tests/scenarios -m recorded --record-histories``. Once 0.1 is released its files are not written again: a
+``pytest -m recorded --record-histories``. Once 0.1 is released its files are not written again: a
 change of the workflows that would change one of them is a patch beside the old way, never a new recording.
 """
 
@@ -15,13 +15,13 @@ from amends.tests.histories.recording import FOLDER, load
 from temporalio.client import WorkflowHistory
 
 HISTORIES = sorted(Path(__file__).parent.glob("*/*.json"))
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
+TESTS = Path(__file__).parents[1]
 LARGEST = 100_000
 
 
 def recorded_scenarios() -> set[str]:
     """The names in the ``recorded`` marks of the scenarios."""
-    texts = (file.read_text() for file in SCENARIOS.glob("test_*.py"))
+    texts = (file.read_text() for file in TESTS.rglob("test_*.py"))
     return {name for text in texts for name in re.findall(r'pytest\.mark\.recorded\(\s*"(\w+)"', text)}
 
 

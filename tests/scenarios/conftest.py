@@ -1,7 +1,7 @@
 """The stage of the scenarios: a bench, a desk on a real server, quick waits; and the recording of histories.
 
-``pytest tests/scenarios --record-histories`` runs the scenarios with the engine's real waits and writes the history of
-each that is marked ``recorded`` into ``tests/histories/<version>/``.
+``pytest -m recorded --record-histories`` runs scenarios with the engine's real waits and writes the history of each
+that is marked ``recorded`` into ``tests/histories/<version>/``.
 """
 
 from collections.abc import AsyncIterator
@@ -10,18 +10,10 @@ from datetime import timedelta
 import pytest
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk, open_desk
-from amends.tests.histories.recording import record
+from amends.tests.histories.recording import is_recording, record_marked
 from amends.tests.scenarios.stage import make_bench
 from amends.workflows import rollback, sending
 from temporalio.client import Client
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--record-histories", action="store_true", help="write the histories of the recorded scenarios")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "recorded(name, of='run'): the history of this scenario is kept under that name")
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +24,7 @@ def quick_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     skips time would need a server of its own for each run, and would skip the deadlines that other scenarios wait for.
     Recorded histories hold the real waits, since a replay compares them.
     """
-    if not request.config.getoption("--record-histories", default=False):
+    if not is_recording(request.config):
         quick = timedelta(milliseconds=10)
         monkeypatch.setattr(rollback, "WAITS", (quick, quick, quick))
         monkeypatch.setattr(sending, "PAUSES", (quick, quick))
@@ -49,6 +41,4 @@ async def desk(
 ) -> AsyncIterator[Desk]:
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         yield desk
-        marker = request.node.get_closest_marker("recorded")
-        if marker and request.config.getoption("--record-histories", default=False):
-            await record(client, desk, *marker.args, **marker.kwargs)
+        await record_marked(client, desk, request)

@@ -10,6 +10,7 @@ from amends.contract.run import RunView
 from amends.contract.tool import QueryBinding
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import KeepHistory
 from amends.tools.loader import LoadedAgent
 from amends.worker.serving import make_worker
 from temporalio.client import Client
@@ -40,8 +41,9 @@ def asked(bench: ToolBench) -> ToolBench:
     return ToolBench(agent)
 
 
+@pytest.mark.recorded("target_says_it_happened")
 async def test_g067_g070_the_target_is_asked_before_a_person_and_its_result_is_undone_by(
-    asked: ToolBench, client: Client, task_queue: str
+    asked: ToolBench, client: Client, task_queue: str, keep_history: KeepHistory
 ):
     asked.on("charge_card").raises(TimeoutError())
     asked.on("get_order").returns({"happened": True, "result": {"charge_id": "ch_9", "id": "ch_9"}})
@@ -53,10 +55,12 @@ async def test_g067_g070_the_target_is_asked_before_a_person_and_its_result_is_u
     charge, lookup = asked.called("charge_card")[0], asked.called("get_order")[0]
     assert lookup.key == charge.key, "the query carries the write's key, to look it up by"
     assert len(asked.called("charge_card")) == 1
+    await keep_history(reply.run)
 
 
+@pytest.mark.recorded("target_says_it_did_not_happen")
 async def test_g068_the_targets_no_is_believed_only_once_the_call_can_no_longer_land(
-    asked: ToolBench, client: Client, task_queue: str
+    asked: ToolBench, client: Client, task_queue: str, keep_history: KeepHistory
 ):
     begun: list[float] = []
 
@@ -75,6 +79,7 @@ async def test_g068_the_targets_no_is_believed_only_once_the_call_can_no_longer_
         "Undone, latest first: update_crm (by restore_crm)."
     )
     assert reply.steps[1].evidence == ("get_order: it did not happen", "get_order: it did not happen")
+    await keep_history(reply.run)
 
 
 async def test_a_target_that_finds_it_on_the_second_look_is_believed(asked: ToolBench, client: Client, task_queue: str):
@@ -101,8 +106,9 @@ async def test_g069_a_target_that_cannot_tell_leaves_it_to_a_person(
     assert reply.steps[0].evidence == ("get_order: it cannot tell", f"{desk.user}: happened")
 
 
+@pytest.mark.recorded("worker_reports_late")
 async def test_a_call_that_ends_after_its_deadline_settles_its_own_doubt(
-    bench: ToolBench, client: Client, task_queue: str
+    bench: ToolBench, client: Client, task_queue: str, keep_history: KeepHistory
 ):
     async def late(_: BenchCall) -> object:
         try:
@@ -122,6 +128,7 @@ async def test_a_call_that_ends_after_its_deadline_settles_its_own_doubt(
     assert view.state == "done"
     assert view.waiting == ()
     assert view.steps[0].evidence == ("the worker reported late: done",)
+    await keep_history(reply.run)
 
 
 async def test_a_stop_undoes_what_was_done_and_says_who_and_why(bench: ToolBench, desk: Desk, client: Client):
@@ -144,7 +151,10 @@ async def test_a_stop_of_any_form_stops(bench: ToolBench, desk: Desk, client: Cl
     assert bench.names == []
 
 
-async def test_an_undo_with_a_priority_goes_first(bench: ToolBench, client: Client, task_queue: str):
+@pytest.mark.recorded("undo_with_a_priority")
+async def test_an_undo_with_a_priority_goes_first(
+    bench: ToolBench, client: Client, task_queue: str, keep_history: KeepHistory
+):
     ahead = ToolBench(with_words(bench.agent, "charge_card", undo_priority=1))
     ahead.on("get_stock").raises(RuntimeError("down"))
     async with open_desk(client, ahead.agent, task_queue=task_queue) as desk:
@@ -152,6 +162,7 @@ async def test_an_undo_with_a_priority_goes_first(bench: ToolBench, client: Clie
             "charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411); get_stock(item=1)", "approve"
         )
     assert reply.undone == ("charge_card", "update_crm")
+    await keep_history(reply.run)
 
 
 async def test_a_call_waits_for_a_worker_that_has_its_tool_and_says_so(

@@ -9,6 +9,7 @@ from amends.client.results import read_result
 from amends.contract.errors import NotFound
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import KeepHistory
 from amends.tests.scenarios.stage import run_of
 from amends.tools.result_store import ResultStore
 from amends.worker.serving import make_worker
@@ -38,7 +39,10 @@ async def large(client: Client, bench: ToolBench, task_queue: str, folder: Path 
     return desk, reply.run
 
 
-async def test_d12_a_write_returned_three_megabytes(client: Client, task_queue: str, bench: ToolBench, folder: Path):
+@pytest.mark.recorded("large_result")
+async def test_d12_a_write_returned_three_megabytes(
+    client: Client, task_queue: str, bench: ToolBench, folder: Path, keep_history: KeepHistory
+):
     desk, run = await large(client, bench, task_queue, folder)
     history = await run_of(desk, run).fetch_history()
     assert len(history.to_json()) < 100_000
@@ -50,6 +54,7 @@ async def test_d12_a_write_returned_three_megabytes(client: Client, task_queue: 
     with pytest.raises(NotFound, match=r"is kept as sha256:.*") as told:
         await desk.result(run, 1)
     assert "AMENDS_RESULTS" in told.value.hint
+    await keep_history(run)
 
 
 async def test_d12_an_argument_of_three_megabytes_is_refused_by_name_and_size(bench: ToolBench, desk: Desk):

@@ -6,13 +6,16 @@ from datetime import timedelta
 import pytest
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import is_recording
 from amends.tests.scenarios.stage import make_bench
 from amends.workflows import rollback, sending, session
 from temporalio.client import Client
 
 
 @pytest.fixture(autouse=True)
-def quick_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_recording(request.config):
+        return
     quick = timedelta(milliseconds=10)
     monkeypatch.setattr(rollback, "WAITS", (quick, quick, quick))
     monkeypatch.setattr(sending, "PAUSES", (quick, quick))
