@@ -32,6 +32,7 @@ from ..tools.context import ToolContext
 from ..tools.result_store import ResultStore
 from ..tools.tool import Tool
 from .failures import failure_of, outcome_of_raised
+from .gate import refused_at_the_gate
 from .late import report_when_it_ends
 
 __all__ = ["tool_activity"]
@@ -77,6 +78,8 @@ async def _attempt(
     if request.shape and request.shape != tool.contract.shape:
         said = f"this worker's {request.tool} takes other arguments than the run was started with"
         return Outcome(status="never_sent", failure=Failure(type="OtherShape", message=said))
+    if tool.contract.writes and (refused := await refused_at_the_gate(request)):
+        return refused
     context = ToolContext(
         idempotency_key=request.key,
         session=request.session,

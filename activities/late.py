@@ -22,23 +22,27 @@ _reports: set["asyncio.Task[None]"] = set()
 
 
 def report_when_it_ends(work: "asyncio.Future[Outcome]", request: ToolRequest) -> None:
-    """Signal the outcome of ``work`` to its run, if it still gets one. Called inside the activity that gives it up."""
+    """Signal the outcome of ``work`` to the run, or the unwind, that sent it, if it still gets one.
+
+    Called inside the activity that gives it up.
+    """
     client = activity.client()
+    caller = activity.info().workflow_id or request.run
 
     def ended(work: "asyncio.Future[Outcome]") -> None:
         if work.cancelled() or work.exception() is not None or work.result().status == "in_doubt":
             return
-        task = asyncio.ensure_future(_report(client, request, work.result()))
+        task = asyncio.ensure_future(_report(client, caller, request, work.result()))
         _reports.add(task)
         task.add_done_callback(_reports.discard)
 
     work.add_done_callback(ended)
 
 
-async def _report(client: Client, request: ToolRequest, outcome: Outcome) -> None:
+async def _report(client: Client, caller: str, request: ToolRequest, outcome: Outcome) -> None:
     late = LateOutcome(step=request.step, undo=request.undo, attempt=request.attempt, outcome=outcome)
     try:
-        await client.get_workflow_handle(request.run).signal(LATE_SIGNAL, late)
+        await client.get_workflow_handle(caller).signal(LATE_SIGNAL, late)
     except RPCError as error:
         activity.logger.error(
             "%s of run %s, step %d, ended after it was given up (%s), and its run could not be told: %s. "

@@ -1,13 +1,15 @@
 """How a run ended that could not say so itself, and what of a run still needs undoing (SPEC 4.7, 7.2)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .run import RunView, Step
+from .unwind import UndoEntry, UnwindReport
 from .wording import ReplyWords, words
 
-__all__ = ["cut_short", "still_to_undo"]
+__all__ = ["cut_short", "still_to_undo", "still_to_unwind", "unfinished"]
 
 _UNDONE = frozenset(("undone", "undone by hand"))
+_UNFINISHED = frozenset(("failed", "not-attempted", "uncertain", "abandoned", "busy"))
 _UNKNOWN = frozenset(("sent", "in doubt"))
 
 
@@ -43,6 +45,16 @@ def still_to_undo(view: RunView, undoable: frozenset[str], *, atomic: bool) -> t
     landed = sorted((step for step in view.steps if _stands(step)), key=lambda step: -step.landed)
     unknown = [step.tool for step in reversed(view.steps) if step.writes and step.state in _UNKNOWN]
     return (*unknown, *(step.tool for step in landed if step.tool in undoable and (atomic or step.state == "undoing")))
+
+
+def still_to_unwind(report: UnwindReport) -> tuple[str, ...]:
+    """Return the tools of a run's writes that still need undoing after an unwind of it, in its order."""
+    return tuple(entry.tool for entry in unfinished(report.entries))
+
+
+def unfinished(entries: Iterable[UndoEntry]) -> list[UndoEntry]:
+    """Return the writes that a further unwind would have to do with. One that nothing can undo is none of them."""
+    return [entry for entry in entries if entry.status in _UNFINISHED or entry.reason == "undo-missing"]
 
 
 def _stands(step: Step) -> bool:

@@ -88,7 +88,7 @@ class Memory:
                         result=entry.result,
                     )
                 )
-            case "end":
+            case "end" | "unwind":
                 self._add(Message(role="assistant", text=entry.text, run=entry.run))
             case "rewind":
                 self._held = [held for held in self._held if held[0].role != "tool" or held[0].run != entry.run]

@@ -9,13 +9,17 @@ __all__ = [
     "ANSWER_UPDATE",
     "ATTENTION_QUERY",
     "CAPS_WORKFLOW",
+    "CONDEMN_SIGNAL",
+    "CONDEMN_UPDATE",
     "FOLD_RECORD_ACTIVITY",
     "FOLLOW_RUN_ACTIVITY",
     "LANGUAGE_UPDATE",
     "LATE_SIGNAL",
+    "LOAD_RUN_ACTIVITY",
     "PAGE_WORKFLOW",
     "READ_TURN_ACTIVITY",
     "RECORD_QUERY",
+    "REFUSAL_SIGNAL",
     "RESERVE_ACTIVITY",
     "RESERVE_UPDATE",
     "REWIND_UPDATE",
@@ -24,9 +28,11 @@ __all__ = [
     "SESSION_WORKFLOW",
     "SETTLE_ACTIVITY",
     "SETTLE_UPDATE",
+    "STANDING_QUERY",
     "STATE_ATTRIBUTE",
     "STOP_SIGNAL",
     "SUBMIT_UPDATE",
+    "UNWIND_WORKFLOW",
     "USER_ATTRIBUTE",
     "VIEW_QUERY",
     "WITHDRAW_SIGNAL",
@@ -40,11 +46,14 @@ __all__ = [
     "settle_activity_id",
     "step_activity_id",
     "undo_activity_id",
+    "unwind_id",
 ]
 
 SESSION_WORKFLOW = "AmendsSession"
 RUN_WORKFLOW = "AmendsRun"
 CAPS_WORKFLOW = "AmendsCaps"
+UNWIND_WORKFLOW = "AmendsUnwind"
+"""Undoes a run that is over, on an operator's word (SPEC 8.2)."""
 PAGE_WORKFLOW = "AmendsRecordPage"
 """Holds one full page of a session's record, for as long as it is open."""
 
@@ -63,6 +72,14 @@ ANSWER_UPDATE = "answer_now"
 STOP_SIGNAL = "stop"
 """To a run: stop now. Nothing is sent after it; what was done is undone (SPEC 8.4). To a session: the same for its open
 run and the turns that wait."""
+CONDEMN_UPDATE = "condemn"
+"""To a session: a run of it is to be undone, as `contract.unwind.CondemnRequest`. Answered with `Condemned`."""
+CONDEMN_SIGNAL = "condemn"
+"""To an open run: stop and undo everything, on an operator's word; `contract.unwind.CondemnRequest` (SPEC 8.3)."""
+REFUSAL_SIGNAL = "refusal"
+"""To a session: somebody wanted what only an operator may do, and was refused; for the record."""
+STANDING_QUERY = "standing"
+"""To a session: what it knows of a run by its id, as `contract.unwind.Standing`."""
 WITHDRAW_SIGNAL = "withdraw"
 """To a session: a turn whose caller gave up before it was accepted, by the id of its update."""
 LATE_SIGNAL = "late_outcome"
@@ -81,6 +98,7 @@ FOLD_RECORD_ACTIVITY = "amends.fold_record"
 RESERVE_ACTIVITY = "amends.reserve"
 SETTLE_ACTIVITY = "amends.settle"
 FOLLOW_RUN_ACTIVITY = "amends.follow_run"
+LOAD_RUN_ACTIVITY = "amends.load_run"
 """Tool names have no dot, so no tool can take one of these names."""
 
 STATE_ATTRIBUTE = "AmendsState"
@@ -108,6 +126,11 @@ def caps_workflow_id(agent: str, user: str = "") -> str:
 def run_id(session: str, number: int) -> str:
     """The id of a run, which is its workflow id: unique for ever, whatever happened to earlier sessions."""
     return f"run:{session}:{number}"
+
+
+def unwind_id(run: str) -> str:
+    """The workflow id of the unwind of a run that is over."""
+    return f"unwind:{run}"
 
 
 def page_id(session: str, number: int, last_hash: str) -> str:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from .model import Wire
 
-__all__ = ["NOT_SERVED", "Failure", "LateOutcome", "Outcome", "OutcomeStatus", "ToolRequest"]
+__all__ = ["CONDEMNED", "NOT_SERVED", "Failure", "LateOutcome", "Outcome", "OutcomeStatus", "ToolRequest"]
 
 OutcomeStatus = Literal["done", "failed", "never_sent", "in_doubt"]
 """`done`: it took effect. `failed`: definitely without effect. `never_sent`: it provably did not start.
@@ -18,6 +18,10 @@ NOT_SERVED = ("NotRegistered", "OtherShape", "OtherAgent")
 """Failures of a call that no worker at hand could serve: it has no such tool, or one that is called otherwise."""
 
 
+CONDEMNED = "CondemnedRunError"
+"""The failure of a call that was not sent because its run is condemned, or because nobody can say that it is not."""
+
+
 class ToolRequest(Wire):
     """One call of one tool, as its activity receives it.
 
@@ -26,6 +30,8 @@ class ToolRequest(Wire):
     Temporal's own start-to-close timeout, so that a call which is late is told apart from a worker that is gone.
     ``keep`` names the result fields (dotted paths) that an undo needs, which are kept when a result is too large.
     ``shape`` is the shape of the pinned contract; a worker whose tool has another one does not serve the call.
+    ``execution`` is the Temporal run id of the execution that the session started: in any other, a write asks the
+    session first (`activities.gate`). It is empty where a call needs no such leave.
     """
 
     tool: str
@@ -41,6 +47,7 @@ class ToolRequest(Wire):
     timeout_ms: int = 60_000
     keep: tuple[str, ...] = ()
     shape: str = ""
+    execution: str = ""
 
 
 class Failure(Wire):

@@ -36,9 +36,12 @@ class CallEvent(Wire):
     result: JsonValue = None
 
 
-EntryKind = Literal["turn", "question", "answer", "call", "undo", "end", "rewind", "language", "stop"]
+EntryKind = Literal[
+    "turn", "question", "answer", "call", "undo", "end", "rewind", "language", "stop", "condemn", "unwind", "refusal"
+]
 """`turn`: what a person said. `end`: what became of it, with the one reply. `rewind`: a run left the memory.
-`stop`: the session was stopped from outside."""
+`stop`: the session was stopped from outside. `condemn`: an operator had a run undone. `unwind`: what came of that, for
+a run that was over. `refusal`: somebody wanted what only an operator may do."""
 
 
 class Ruling(Wire):
@@ -57,7 +60,7 @@ class Entry(Wire):
         kind: what it is about.
         at: when it happened, UTC; in the line to the whole second.
         by: who: the person of a turn or an answer, who approved a call, who undid a write by hand, who stopped a
-            session.
+            session or had a run undone.
         run: the run it belongs to; empty for a turn that started none.
         day: the UTC date a call counts for, in caps by the day.
         step: the session-wide step number of a call, or of the call that a question or an undo is about; 0 for none.
@@ -66,19 +69,20 @@ class Entry(Wire):
         key: the idempotency key; empty when it was never sent.
         verdict: what the check said, when last asked.
         rules: the rules behind the verdict.
-        outcome: the state of the step, the undo or the run at its end; for an answer ``taken``, or why it was not.
+        outcome: the state of the step, the undo or the run at its end; for an answer ``taken``, or why it was not; for
+            an unwind its verdict; for a refusal its code.
         tries: how often it was sent.
         took_ms: milliseconds from sending to the outcome; for an answer, from the question.
         result: what came back, bounded as the arguments are.
         error: how it failed: the error's class and its message.
         question: the question's id within its run.
-        text: the turn, the question, the answer, the reply, or the reason of a stop, word for word.
+        text: the turn, the question, the answer, the reply, or the reason of a stop or an unwind, word for word.
         warnings: what the question warned of.
         digest: what the question was bound to.
-        note: the remark that came with an answer; how a doubt was settled.
+        note: the remark that came with an answer; how a doubt was settled; the operator token that was used.
         language: what the turn was read in; for a ``language`` line, what the session is set to.
         facts: what the host said of the world when the turn came.
-        remains: the tools of writes that still need undoing when the run ended.
+        remains: the tools of writes that still need undoing when the run, or its unwind, ended.
     """
 
     kind: EntryKind

@@ -12,6 +12,7 @@ from .outcome import Failure
 from .question import Answered, Asked, Question
 from .reading import Language
 from .tool import ToolContract
+from .unwind import Tombstone, UnwindReport
 
 __all__ = [
     "OPEN_STATES",
@@ -127,6 +128,8 @@ class RunView(Wire):
     ``text`` is the one reply of the run, empty while it is open. ``undone`` and ``left`` name steps by position, in the
     order the rollback came to them. ``notice`` says what an open run waits for, where it is no person.
     ``asked`` holds every question of the run, in order, open or closed. ``planned`` is the number of calls of its plan.
+    ``condemned`` says who had it undone from outside, and ``unwinding`` what came of that. An unwind of a run that was
+    over shows itself in the same way: ``run`` is then its own workflow id, and ``unwinding.run`` the run it undoes.
     """
 
     run: str
@@ -147,6 +150,8 @@ class RunView(Wire):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     notice: str = ""
+    condemned: Tombstone | None = None
+    unwinding: UnwindReport | None = None
 
     @property
     def has_more(self) -> bool:

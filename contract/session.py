@@ -13,6 +13,7 @@ from .reading import Language, Unread
 from .record import Chain
 from .run import PlannedCall, RunState, RunView
 from .tool import ToolContract
+from .unwind import Tombstone, Unwind
 
 __all__ = [
     "LONGEST_FACTS",
@@ -177,7 +178,8 @@ class SessionState(Wire):
     was lost and started again never repeats a run id or an idempotency key. ``tally`` is the fold that rules ask
     (`rulebook.record.RecordState`), ``chain`` the record itself with its full pages elsewhere. ``past`` holds the
     latest turns, ``turns`` counts all that are over. ``queued`` are the turns that wait for the open run, in order.
-    ``remains`` are the runs that are over and not undone.
+    ``remains`` are the runs that are over and not undone. ``tombstones`` are those of condemned runs, and ``unwinding``
+    the unwinds that are to be started or under way. ``former`` are the epochs that it had before.
     """
 
     agent: str
@@ -196,7 +198,9 @@ class SessionState(Wire):
     queued: tuple[Turn, ...] = ()
     open: OpenRun | None = None
     remains: tuple[Remains, ...] = ()
-    condemned: tuple[str, ...] = ()
+    tombstones: tuple[Tombstone, ...] = ()
+    unwinding: tuple[Unwind, ...] = ()
+    former: tuple[str, ...] = ()
 
     @property
     def session(self) -> str:
@@ -209,7 +213,7 @@ class SessionView(Wire):
 
     ``turns`` counts all that are over, ``queued`` those that wait. ``memory`` is what a model would read next, without
     the ``earlier`` turns that only the record holds. ``remains`` names runs with something left to undo. ``head`` is
-    the end of the record.
+    the end of the record. ``condemned`` are the runs that an operator had undone, or is having undone.
     """
 
     session: str
@@ -223,4 +227,5 @@ class SessionView(Wire):
     memory: tuple[Message, ...] = ()
     earlier: int = 0
     remains: tuple[Remains, ...] = ()
+    condemned: tuple[str, ...] = ()
     head: Head

@@ -70,6 +70,15 @@ class ReplyWords(Protocol):
     def stopped_by(self, by: str, reason: str) -> str:
         """Give the cause: a person stopped the run; ``reason`` may be empty."""
 
+    def condemned(self, by: str, reason: str) -> str:
+        """Give the cause: an operator had the run undone from outside."""
+
+    def unwound(self, by: str, reason: str) -> str:
+        """Begin the reply of an unwind: who had a run undone that was over, and why."""
+
+    def barred(self) -> str:
+        """Say that this is a condemned run that was started anew by force, and sends nothing."""
+
     def not_begun(self, cause: str) -> str:
         """Say that a turn's run was never started, and why."""
 

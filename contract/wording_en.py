@@ -66,6 +66,21 @@ def stopped_by(by: str, reason: str) -> str:
     return f"stopped by {by}: {reason.rstrip('.')}" if reason else f"stopped by {by}"
 
 
+def condemned(by: str, reason: str) -> str:
+    """Give the cause: an operator had the run undone."""
+    return f"{by} had it undone: {reason.rstrip('.')}"
+
+
+def unwound(by: str, reason: str) -> str:
+    """Begin the reply of an unwind."""
+    return f"{by} had this run undone: {reason.rstrip('.')}."
+
+
+def barred() -> str:
+    """Say that a condemned run sends nothing."""
+    return "This run was undone from outside. It sends nothing any more."
+
+
 def not_begun(cause: str) -> str:
     """Say that a turn's run was never started."""
     return f"This turn was not begun: {cause}."

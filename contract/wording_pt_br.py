@@ -66,6 +66,21 @@ def stopped_by(by: str, reason: str) -> str:
     return f"parada por {by}: {reason.rstrip('.')}" if reason else f"parada por {by}"
 
 
+def condemned(by: str, reason: str) -> str:
+    """Give the cause: an operator had the run undone."""
+    return f"{by} mandou desfazê-la: {reason.rstrip('.')}"
+
+
+def unwound(by: str, reason: str) -> str:
+    """Begin the reply of an unwind."""
+    return f"{by} mandou desfazer esta execução: {reason.rstrip('.')}."
+
+
+def barred() -> str:
+    """Say that a condemned run sends nothing."""
+    return "Esta execução foi desfeita de fora. Ela não envia mais nada."
+
+
 def not_begun(cause: str) -> str:
     """Say that a turn's run was never started."""
     return f"Este pedido não foi iniciado: {cause}."

@@ -23,6 +23,7 @@ from ..activities.call import tool_activity
 from ..activities.caps import reserve_room, settle_room
 from ..activities.fold import fold_record
 from ..activities.follow import follow_run
+from ..activities.loading import load_run
 from ..activities.read import reading_activity
 from ..contract.errors import AmendsError
 from ..tools.loader import LoadedAgent
@@ -32,6 +33,7 @@ from ..workflows.caps import CapsWorkflow
 from ..workflows.page import PageWorkflow
 from ..workflows.run import RunWorkflow
 from ..workflows.session import SessionWorkflow
+from ..workflows.unwind import UnwindWorkflow
 
 __all__ = ["AmendsPlugin"]
 
@@ -66,11 +68,12 @@ class AmendsPlugin(SimplePlugin):
         super().__init__(
             "amends.Plugin",
             data_converter=_converter,
-            workflows=[SessionWorkflow, RunWorkflow, PageWorkflow, CapsWorkflow],
+            workflows=[SessionWorkflow, RunWorkflow, UnwindWorkflow, PageWorkflow, CapsWorkflow],
             activities=[
                 *(tool_activity(tool, self._threads, served, store) for tool in tools.values()),
                 reading_activity({agent.name: agent for agent in agents}),
                 follow_run,
+                load_run,
                 fold_record,
                 reserve_room,
                 settle_room,

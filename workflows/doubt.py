@@ -12,7 +12,7 @@ time, the worker itself may still report how the call ended; that is a fact, and
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 from temporalio import workflow
@@ -25,7 +25,7 @@ from .cancellation import Cancellation
 from .progress import Progress
 from .sending import Sender
 
-__all__ = ["Doubt", "Settled", "evidence_of"]
+__all__ = ["Doubt", "Settled", "Unsettled", "evidence_of", "settle_call"]
 
 GRACE = timedelta(seconds=1)
 """What is added to a tool's time limit before a call that was given up counts as unable to land."""
@@ -35,13 +35,22 @@ GRACE = timedelta(seconds=1)
 class Settled:
     """What a doubt came to: whether the call took effect, who said so, and what it returned, as far as is known.
 
-    ``unchanged`` as in an outcome.
+    ``unchanged`` as in an outcome. ``unknown``: nobody could tell, and an operator wants to go on without asking a
+    person.
     """
 
     happened: bool
     by: str
     result: JsonValue = None
     unchanged: bool = False
+    unknown: bool = False
+
+
+class Unsettled(Exception):  # noqa: N818 - it names what happened
+    """A doubt was left as it is, on an operator's word."""
+
+
+NOBODY_KNOWS = Settled(happened=False, by="", unknown=True)
 
 
 def evidence_of(answer: JsonValue) -> tuple[bool | None, JsonValue]:
@@ -57,7 +66,10 @@ def evidence_of(answer: JsonValue) -> tuple[bool | None, JsonValue]:
 
 
 class Doubt:
-    """One call in doubt, forward or undo, until it is settled. ``tries`` are the attempts that nobody knows of."""
+    """One call in doubt, forward or undo, until it is settled.
+
+    ``tries`` are the attempts that nobody knows of. ``ended_at`` is when the run was ended that sent it, if it was.
+    """
 
     def __init__(
         self,
@@ -71,6 +83,7 @@ class Doubt:
         key: str,
         undo: bool,
         tries: Collection[int],
+        ended_at: datetime | None = None,
     ) -> None:
         self._progress = progress
         self._sender = sender
@@ -81,6 +94,7 @@ class Doubt:
         self._key = key
         self._undo = undo
         self._tries = tries
+        self._begun_by = ended_at
         self._lands_until = workflow.now()
 
     async def settle(self, outcome: Outcome) -> Settled:
@@ -88,9 +102,9 @@ class Doubt:
         # Counted from when the call began, which only its worker knows: it may have waited for one. With no word of
         # a worker, it counts as having begun just now.
         left = timedelta(milliseconds=max(0, self._contract.timeout_ms - (outcome.ran_ms or 0)))
-        self._lands_until = workflow.now() + left + GRACE
+        self._lands_until = (self._begun_by or workflow.now()) + left + GRACE
         settled = self._reported() or await self._ask_target() or await self._ask_person(outcome)
-        if settled.happened or not self._may_land():
+        if settled.happened or settled.unknown or not self._may_land():
             return settled
         return await self._wait_until_it_cannot_land() or await self._ask_target() or settled
 
@@ -115,6 +129,8 @@ class Doubt:
 
     async def _ask_person(self, outcome: Outcome) -> Settled:
         progress = self._progress
+        if progress.past_uncertain:
+            return NOBODY_KNOWS
         question = progress.questions.ask(
             "outcome",
             position=self._step.position,
@@ -129,13 +145,13 @@ class Doubt:
         going_on: RunState = "undoing" if self._undo else "running"
         progress.enter(asking)
         await self._cancellation.wait_through(
-            lambda: progress.questions.winner(question) is not None or self._has_report()
+            lambda: progress.questions.winner(question) is not None or self._has_report() or progress.past_uncertain
         )
         progress.questions.close(question)
         progress.enter(going_on)
         answer = progress.questions.winner(question)
         if answer is None:
-            return self._reported() or Settled(happened=False, by="")
+            return self._reported() or NOBODY_KNOWS
         progress.testify(self._step, f"{answer.by}: {answer.answer}")
         return Settled(answer.answer == "happened", answer.by, answer.result)
 
@@ -154,3 +170,36 @@ class Doubt:
         await self._cancellation.wait_through(self._has_report, until=self._lands_until)
         self._progress.note("")
         return self._reported()
+
+
+async def settle_call(
+    progress: Progress,
+    sender: Sender,
+    cancellation: Cancellation,
+    step: Step,
+    outcome: Outcome,
+    *,
+    ended_at: datetime | None = None,
+) -> Settled:
+    """Settle the doubt about a write, and note at its step what it came to."""
+    contract = progress.contract(step.tool)
+    if contract is None:
+        raise AssertionError("a call whose tool is not pinned is never sent")
+    doubt = Doubt(
+        progress,
+        sender,
+        cancellation,
+        step=step,
+        contract=contract,
+        arguments=step.arguments,
+        key=step.key,
+        undo=False,
+        tries=range(1, max(step.attempts, 1) + 1),
+        ended_at=ended_at,
+    )
+    settled = await doubt.settle(outcome)
+    if settled.happened:
+        progress.settle(step, Outcome(status="done", result=settled.result, unchanged=settled.unchanged))
+    elif not settled.unknown:
+        progress.change(step, state="did not happen")
+    return settled

@@ -15,7 +15,7 @@ from ..contract.question import Answered, Asked
 from ..contract.record import Entry, Ruling
 from ..contract.run import RunView, Step
 
-__all__ = ["entries_of_run", "kept_values"]
+__all__ = ["entries_of_run", "entries_of_unwind", "kept_values"]
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LONGEST_NOTE = 500
@@ -36,6 +36,40 @@ def entries_of_run(view: RunView, *, ended_at: datetime, remains: tuple[str, ...
     end = Entry(kind="end", at=last, run=view.run, outcome=view.state, text=view.text, remains=remains)
     entries = [*_forward(view, view.started_at or last), *_stray_answers(view), *_undos(view, last)]
     return [*sorted(entries, key=lambda entry: entry.at), end]
+
+
+def entries_of_unwind(view: RunView, *, ended_at: datetime, remains: tuple[str, ...]) -> list[Entry]:
+    """Return the entries of the unwind of a run that was over: what it asked and undid, and what it came to, last.
+
+    Args:
+        view: the unwind as it ended.
+        ended_at: when the session learned of the end, for an unwind that could not say so itself.
+        remains: the tools of writes that still need undoing.
+    """
+    last, report = view.ended_at or ended_at, view.unwinding
+    run = report.run if report else view.run
+    view = view.model_copy(update={"run": run})
+    began = view.started_at or last
+    now = [step for step in view.steps if step.undo and step.undo.ended_at and step.undo.ended_at >= began]
+    entries = [*_questions(view), *_stray_answers(view), *_undos(view.model_copy(update={"steps": tuple(now)}), last)]
+    end = Entry(
+        kind="unwind",
+        at=last,
+        by=view.condemned.by if view.condemned else "",
+        run=run,
+        outcome=report.verdict if report else view.state,
+        text=view.text,
+        remains=remains,
+    )
+    return [*sorted(entries, key=lambda entry: entry.at), end]
+
+
+def _questions(view: RunView) -> Iterator[Entry]:
+    """Yield the questions of an unwind, each with its answers."""
+    for question in view.asked:
+        step = view.steps[question.position - 1]
+        yield _question(view, step, question)
+        yield from (_answer(view, told, question, step) for told in view.answers if told.question_id == question.id)
 
 
 def _forward(view: RunView, began: datetime) -> Iterator[Entry]:

@@ -5,23 +5,25 @@ rules ask take in the calls: both are readings of the record, one that is rewoun
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from pydantic import JsonValue
 
 from ..contract.chain import bounded
-from ..contract.ending import still_to_undo
+from ..contract.ending import still_to_undo, still_to_unwind
 from ..contract.memory import Memory
 from ..contract.reading import Language
 from ..contract.record import CallEvent, Chain, Entry, Tail
-from ..contract.run import RunInput, RunView
+from ..contract.run import RunInput, RunView, Step
 from ..contract.session import OpenRun, PastRun, Plan, Remains, SessionState, SessionView, Submitted, Turn
+from ..contract.unwind import Condemned, CondemnRequest, Standing
 from ..contract.wording import words
 from ..rulebook.record import Record, RecordState
 from ..rulebook.rules import Rulebook
 from ..rulebook.step_events import call_events
-from .entries import entries_of_run, kept_values
+from .condemning import CondemnedRuns
+from .entries import entries_of_run, entries_of_unwind, kept_values
 from .ledger import Ledger
 
 __all__ = ["Kept"]
@@ -51,7 +53,8 @@ class Kept:
         self._memory = Memory(state.memory)
         self._requests = dict(state.requests)
         self.lacking = state.lacking
-        self._condemned = state.condemned
+        self.condemned = CondemnedRuns(state.tombstones, state.unwinding)
+        self._former = state.former
         self._tally = Record(RecordState.model_validate(state.tally) if state.tally else None)
 
     def state(self) -> SessionState:
@@ -73,7 +76,9 @@ class Kept:
             open=self.open,
             remains=self.remains,
             lacking=self.lacking,
-            condemned=self._condemned,
+            tombstones=self.condemned.tombstones,
+            unwinding=self.condemned.unwinding,
+            former=self._former,
         )
 
     @property
@@ -96,6 +101,7 @@ class Kept:
             memory=memory.messages,
             earlier=memory.earlier,
             remains=self.remains,
+            condemned=tuple(tombstone.run for tombstone in self.condemned.tombstones),
             head=self.ledger.head,
         )
 
@@ -179,6 +185,7 @@ class Kept:
 
     def renew(self, epoch: str) -> None:
         """Take a new identity. The record stays the same one."""
+        self._former = (*self._former, self._epoch)
         self._epoch = epoch
 
     def note_started(self, turn: Turn, plan: Plan, run: str, given: RunInput, at: datetime) -> None:
@@ -224,20 +231,30 @@ class Kept:
             remains = run.undoable
             self._count_unseen(run, at)
         else:
-            remains = still_to_undo(view, frozenset(run.undoable), atomic=run.atomic)
-        for step in view.steps:
-            for event in call_events(step, view.run):
-                self._tally.note(event)
+            remains = still_to_undo(view, frozenset(run.undoable), atomic=run.atomic or view.condemned is not None)
+        self._count(view.steps, view.run)
+        if self.condemned.tombstone(view.run):
+            self.condemned.run_ended(view)
         self._next_step = max(self._next_step, *(step.number + 1 for step in view.steps), 0)
         for entry in entries_of_run(view, ended_at=at, remains=remains):
             self._write(entry)
         self._note_past(
             PastRun(run=run.run, turn=run.turn, state=view.state, at=at, text=view.text, steps=len(view.steps))
         )
+        self._settle_remains(run.run, remains, at, rewind=view.state != "done")
+
+    def _count(self, steps: Iterable[Step], run: str) -> None:
+        for step in steps:
+            for event in call_events(step, run):
+                self._tally.note(event)
+
+    def _settle_remains(self, run: str, remains: tuple[str, ...], at: datetime, *, rewind: bool) -> None:
+        """Note what of a run still needs undoing. When nothing does, its messages may leave the memory."""
+        self.remains = tuple(others for others in self.remains if others.run != run)
         if remains:
-            self.remains = (*self.remains, Remains(run=run.run, tools=remains))
-        elif view.state != "done":
-            self._write(Entry(kind="rewind", at=at, run=run.run))
+            self.remains = (*self.remains, Remains(run=run, tools=remains))
+        elif rewind:
+            self._write(Entry(kind="rewind", at=at, run=run))
 
     def _count_unseen(self, run: OpenRun, at: datetime) -> None:
         """Count each call that was planned as one whose outcome nobody knows: caps and orders take the strict side."""
@@ -265,6 +282,42 @@ class Kept:
             text=words(run.language).ended_outside(),
             ended_at=at,
         )
+
+    # Unwinding
+
+    def condemn(self, order: CondemnRequest, at: datetime) -> Condemned:
+        """Set a run's tombstone before anything of it is undone, and say what undoes it (SPEC 8.2)."""
+        is_open = self.open is not None and self.open.run == order.run
+        told = self.condemned.condemn(order, is_open=is_open, at=at)
+        token = f"token {order.token}" if order.token else ""
+        self._write(Entry(kind="condemn", at=at, by=order.by, run=order.run, text=order.reason, note=token))
+        return told
+
+    def close_unwind(self, run: str, view: RunView | None, at: datetime) -> None:
+        """Note what the unwind of a run came to. ``view`` is None when nothing is left of it to be seen."""
+        report = view.unwinding if view else None
+        self.condemned.unwound(run, report)
+        if view is None or report is None:
+            self._write(Entry(kind="unwind", at=at, run=run))
+            return
+        remains = still_to_unwind(report)
+        self._count(view.steps, run)
+        for entry in entries_of_unwind(view, ended_at=at, remains=remains):
+            self._write(entry)
+        if report.verdict != "swept":
+            self._settle_remains(run, remains, at, rewind=True)
+
+    def refuse(self, entry: Entry) -> None:
+        """Note that somebody wanted what only an operator may do."""
+        self._write(entry)
+
+    def standing(self, run: str) -> Standing:
+        """Return what is known of a run."""
+        session, _, number = run.removeprefix("run:").rpartition(":")
+        mine = session in {f"{self.agent}:{self.user}:{epoch}" for epoch in (*self._former, self._epoch)}
+        # Numbers are not counted anew under a new epoch, so none was ever given that is higher than the next.
+        known = mine and number.isdigit() and 0 < int(number) < self._next_run
+        return Standing(known=known, tombstone=self.condemned.tombstone(run))
 
     # Everything else
 

@@ -1,6 +1,6 @@
 """What a run knows of itself, and shows: its steps, its state, its questions (SPEC 4.7, 12.4)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
@@ -12,15 +12,18 @@ from ..contract.outcome import LateOutcome, Outcome
 from ..contract.run import RunInput, RunState, RunView, Step, StepState
 from ..contract.sizes import ALL_RESULTS, fit, json_bytes
 from ..contract.tool import ToolContract, result_paths
+from ..contract.unwind import CondemnRequest, Tombstone, UnwindReport
 from ..contract.wording import call_text, words
 from ..rulebook.record import Record, RecordState
 from ..rulebook.rules import Rulebook
 from ..rulebook.step_events import call_event, call_events
+from ..rulebook.unwinding import Unwinding, reverse_order, unwind_report
 from .questions import Questions
 
 __all__ = ["Progress", "call_event", "call_events"]
 
 _STATE = SearchAttributeKey.for_keyword(STATE_ATTRIBUTE)
+_UNDONE = frozenset(("undone", "undone by hand"))
 
 
 LEAST_ROOM = 4 * 1024
@@ -30,23 +33,37 @@ LEAST_ROOM = 4 * 1024
 class Progress:
     """The one mutable picture of a run. Everything else in `workflows` reads it and changes it through here."""
 
-    def __init__(self, given: RunInput) -> None:
+    def __init__(self, given: RunInput, *, steps: Sequence[Step] = (), shown_as: str = "") -> None:
+        """Begin a run, or go on with the steps of one that is over.
+
+        Args:
+            given: what the run was started with.
+            steps: its steps as they are.
+            shown_as: the workflow that takes the answers to its questions, where that is not the run's own.
+        """
         self.given = given
         self.run = run_id(given.session, given.number)
+        self.shown_as = shown_as or self.run
         self.words = words(given.language)
         self.rulebook = Rulebook.model_validate(given.rulebook)
         known = RecordState.model_validate(given.record) if given.record else None
         self.record = Record(known, rulebook=self.rulebook)
-        self.questions = Questions(self.run)
-        self.steps: list[Step] = []
+        self.questions = Questions(self.shown_as)
+        self.steps: list[Step] = list(steps)
         self.text = ""
         self.undone: list[int] = []
         self.left: list[int] = []
         self.notice = ""
+        self.condemned: Tombstone | None = None
+        self.past_uncertain = False
+        self.abandoned = False
+        self.barred = False
+        self._chosen: frozenset[int] = frozenset()
+        self._passed: set[int] = set()
         self._late: dict[tuple[int, bool, int], Outcome] = {}
         self._state: RunState = "running"
         self._listed: RunState = "running"
-        self._landed = 0
+        self._landed = max((step.landed for step in self.steps), default=0)
         self._results = 0
         self._started_at = workflow.now()
         self._ended_at: datetime | None = None
@@ -74,18 +91,40 @@ class Progress:
         self.change(step, state="left")
         self.left.append(step.position)
 
+    def pass_over(self, step: Step) -> None:
+        """Note that a rollback goes on past a write whose undo is in doubt, as its operator wants (SPEC 8.5)."""
+        self._passed.add(step.position)
+
     def ahead(self) -> list[Step]:
         """The writes that took effect and that a rollback has yet to come to, in its order: by priority, latest first.
 
         It is made anew each time, because a call that was believed not to have happened may turn out to have.
         """
-        seen = {*self.undone, *self.left}
-        ahead = [step for step in self.steps if step.landed and step.position not in seen]
-        return sorted(ahead, key=lambda step: (self._priority(step), step.landed), reverse=True)
+        seen = {*self.undone, *self.left, *self._passed}
+        return [
+            step
+            for step in reverse_order(self.steps, self.given.tools)
+            if step.position not in seen
+            and step.state not in _UNDONE
+            and (not self._chosen or step.position in self._chosen)
+        ]
 
-    def _priority(self, step: Step) -> int:
-        contract = self.contract(step.tool)
-        return contract.undo_priority if contract and contract.undoable else 0
+    def condemn(self, order: CondemnRequest, tombstone: Tombstone | None = None) -> None:
+        """Note that an operator has the run undone. The first word stands (SPEC 8.2).
+
+        Args:
+            order: what the operator said.
+            tombstone: the one that stands already, if one does.
+        """
+        self.past_uncertain = self.past_uncertain or order.past_uncertain
+        if self.condemned is None:
+            self.condemned = tombstone or Tombstone(
+                run=self.run, by=order.by, reason=order.reason, at=workflow.now(), token=order.token
+            )
+
+    def choose(self, positions: Collection[int]) -> None:
+        """Undo these steps alone; none means all."""
+        self._chosen = frozenset(positions)
 
     def propose(self, tool: str, arguments: Mapping[str, JsonValue]) -> Step:
         """Add the next step. Its session-wide number follows from the run's first one, so it never goes back."""
@@ -208,7 +247,7 @@ class Progress:
     def view(self) -> RunView:
         """Return what the run shows now."""
         return RunView(
-            run=self.run,
+            run=self.shown_as,
             session=self.given.session,
             agent=self.given.agent,
             user=self.given.user,
@@ -226,7 +265,22 @@ class Progress:
             notice=self.notice,
             started_at=self._started_at,
             ended_at=self._ended_at,
+            condemned=self.condemned,
+            unwinding=self._report() if self.condemned else None,
         )
+
+    def _report(self) -> UnwindReport:
+        since = self._started_at if self.shown_as != self.run else self.condemned.at if self.condemned else None
+        unwinding = Unwinding(
+            self.given,
+            self.steps,
+            over=self._ended_at is not None,
+            since=since,
+            chosen=self._chosen,
+            waiting={question.position for question in self.questions.open},
+            abandoned=self.abandoned,
+        )
+        return unwind_report(unwinding, tombstone=self.condemned, unwind=self.shown_as)
 
     def _details(self) -> str:
         lines = [f"**{self._state}** · {self.given.user}", ""]

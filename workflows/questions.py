@@ -99,6 +99,12 @@ class Questions:
         """Withdraw a question that no longer matters, unanswered: a later answer is told that it is closed."""
         self._open.pop(question.id, None)
 
+    def withdraw(self, kind: QuestionKind) -> None:
+        """Withdraw every open question of a kind."""
+        for question in self.open:
+            if question.kind == kind:
+                self.close(question)
+
     def take(self, raw: object, at: datetime) -> Answered:
         """Take an answer as it came, whatever it is, and say what became of it. Never raises."""
         try:

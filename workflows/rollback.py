@@ -13,47 +13,34 @@ The rules it keeps, each because of a way in which a rollback can make things wo
 * Nothing in here can be cut off: every wait outlasts a cancel request.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
-from pydantic import JsonValue
 from temporalio import workflow
 
-from ..contract.decision import Call
 from ..contract.outcome import Failure, Outcome
 from ..contract.question import Answer
 from ..contract.run import Step, UndoView
-from ..contract.tool import ToolContract
 from ..contract.wording import stuck_text
-from ..rulebook.undo import UnboundArgument, bind_undo, check_undo
+from ..rulebook.unwinding import BoundUndo, bound_undo
 from .cancellation import Cancellation
-from .doubt import Doubt
-from .progress import Progress, call_event
+from .doubt import Doubt, Unsettled
+from .progress import Progress
 from .sending import Sender
 
 __all__ = ["roll_back"]
 
 UNDO_TRIES = 4
 """An undo is sent once and tried three more times (SPEC 6.2)."""
+_Came = Literal["undone", "passed over", "ended"]
 WAITS = (timedelta(seconds=1), timedelta(seconds=2), timedelta(seconds=4))
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """An undo ready to be sent, or the reason why it cannot be."""
-
-    contract: ToolContract | None = None
-    arguments: Mapping[str, JsonValue] | None = None
-    key: str = ""
-    problem: Failure | None = None
 
 
 async def roll_back(progress: Progress, sender: Sender, cancellation: Cancellation) -> bool:
     """Undo every write of the run that took effect, latest first.
 
-    Returns True when nothing undoable remains, False when a person abandoned the rollback. What was undone and what
-    stays is noted in ``progress``.
+    Returns True when nothing undoable remains, False when it ended before that: a person abandoned it, or this
+    execution may not send (`Progress.barred`). What was undone and what stays is noted in ``progress``.
     """
     progress.enter("undoing")
     loop = _Rollback(progress, sender, cancellation)
@@ -61,13 +48,17 @@ async def roll_back(progress: Progress, sender: Sender, cancellation: Cancellati
         step = ahead[0]
         if not progress.undoable(step):
             progress.leave(step)
-        elif await loop.undo(step):
-            progress.undone.append(step.position)
-        else:
-            for each in ahead:
-                if not progress.undoable(each):
-                    progress.leave(each)
-            return False
+            continue
+        match await loop.undo(step):
+            case "undone":
+                progress.undone.append(step.position)
+            case "passed over":
+                progress.pass_over(step)
+            case "ended":
+                for each in ahead:
+                    if not progress.undoable(each):
+                        progress.leave(each)
+                return False
     return True
 
 
@@ -77,25 +68,36 @@ class _Rollback:
         self._sender = sender
         self._cancellation = cancellation
 
-    async def undo(self, step: Step) -> bool:
-        """Undo one write, asking a person where it must. False when the person abandons the rollback."""
-        sent = 0
+    async def undo(self, step: Step) -> _Came:
+        """Undo one write, asking a person where it must."""
+        try:
+            return await self._undo(step)
+        except Unsettled:
+            return "passed over"
+
+    async def _undo(self, step: Step) -> _Came:
+        sent = step.undo.tries if step.undo else 0
+        if step.state == "undoing" and sent and await self._landed_before(step, sent):
+            self._close(step, sent, state="undone")
+            return "undone"
         while True:
             bound = self._bind(step)
-            tool = bound.contract.name if bound.contract else self._undo_tool(step)
-            view = UndoView(tool=tool, arguments=bound.arguments or {}, key=bound.key, tries=sent)
+            view = UndoView(tool=bound.tool, arguments=bound.arguments, key=bound.key, tries=sent)
             step = self._progress.change(step, state="undoing", undo=view)
             failure, sent = await self._try(step, bound, sent)
             if failure is None:
                 self._close(step, sent, state="undone")
-                return True
+                return "undone"
             step = self._close(step, sent, state="undo failed", failure=failure)
+            if self._progress.barred:
+                return "ended"
             answer = await self._ask_stuck(step, sent, failure)
             if answer.answer == "abandon":
-                return False
+                self._progress.abandoned = True
+                return "ended"
             if answer.answer == "done by hand":
                 self._close(step, sent, state="undone by hand", by=answer.by)
-                return True
+                return "undone"
             if isinstance(answer.result, dict):
                 # What the undo needs of a result that never came, supplied by whoever answers.
                 known = step.result if isinstance(step.result, dict) else {}
@@ -109,9 +111,9 @@ class _Rollback:
         )
         return self._progress.change(step, state=state, undo=undo)
 
-    async def _try(self, step: Step, bound: _Bound, sent: int) -> tuple[Failure | None, int]:
+    async def _try(self, step: Step, bound: BoundUndo, sent: int) -> tuple[Failure | None, int]:
         """Send the undo until it is done or its tries are spent; return the failure, if any, and how often."""
-        if bound.contract is None or bound.arguments is None:
+        if bound.contract is None:
             return bound.problem, sent
         failure = Failure(type="Error")
         for attempt in range(UNDO_TRIES):
@@ -119,6 +121,7 @@ class _Rollback:
                 pause = WAITS[attempt - 1]
                 await self._cancellation.sleep_through(pause, f"before {bound.contract.name} is tried again")
             sent += 1
+            step = self._count(step, sent)
             outcome = await self._sender.undo(step, bound.contract, bound.arguments, key=bound.key, attempt=sent)
             if outcome.status == "done" or await self._happened_in_doubt(step, bound, outcome, sent):
                 return None, sent
@@ -128,7 +131,22 @@ class _Rollback:
                 break
         return failure, sent
 
-    async def _happened_in_doubt(self, step: Step, bound: _Bound, outcome: Outcome, attempt: int) -> bool:
+    def _count(self, step: Step, sent: int) -> Step:
+        """Show that an undo is sent for the ``sent``-th time, before it is: a run may be ended by force any time."""
+        if step.undo is None:
+            raise AssertionError("a step is given its undo before the undo is sent")
+        return self._progress.change(step, undo=step.undo.model_copy(update={"tries": sent}))
+
+    def _bind(self, step: Step) -> BoundUndo:
+        progress = self._progress
+        return bound_undo(progress.given, progress.rulebook, step, day=workflow.now().date().isoformat())
+
+    async def _landed_before(self, step: Step, sent: int) -> bool:
+        """Find out about an undo that was under way when the run was ended by force, unless it may be sent again."""
+        doubt = Outcome(status="in_doubt", worker_lost=True, failure=Failure(type="EndedByForce"))
+        return await self._happened_in_doubt(step, self._bind(step), doubt, sent)
+
+    async def _happened_in_doubt(self, step: Step, bound: BoundUndo, outcome: Outcome, attempt: int) -> bool:
         """Settle an undo in doubt: safe to repeat counts as one failed try, any other is found out (SPEC 5.7)."""
         if outcome.status != "in_doubt" or bound.contract is None or bound.contract.retry_safe:
             return False
@@ -138,12 +156,15 @@ class _Rollback:
             self._cancellation,
             step=step,
             contract=bound.contract,
-            arguments=bound.arguments or {},
+            arguments=bound.arguments,
             key=bound.key,
             undo=True,
             tries=(attempt,),
         )
-        return (await doubt.settle(outcome)).happened
+        settled = await doubt.settle(outcome)
+        if settled.unknown:
+            raise Unsettled
+        return settled.happened
 
     async def _ask_stuck(self, step: Step, tries: int, failure: Failure) -> Answer:
         progress = self._progress
@@ -166,39 +187,3 @@ class _Rollback:
         if answer is None:
             raise AssertionError("a question that was waited for has an answer")
         return answer
-
-    def _undo_tool(self, step: Step) -> str:
-        contract = self._progress.contract(step.tool)
-        return contract.undo.tool if contract and contract.undo else ""
-
-    def _bind(self, step: Step) -> _Bound:
-        """Bind the undo's arguments to the step, and check it as the agent whose write it undoes (SPEC 3.4)."""
-        progress = self._progress
-        contract = progress.contract(step.tool)
-        undo = progress.contract(self._undo_tool(step))
-        if contract is None or undo is None:
-            return _Bound(problem=Failure(type="UndoToolMissing", message=self._undo_tool(step)))
-        try:
-            arguments = bind_undo(contract, step.arguments, step.result, undo_tool=undo)
-        except UnboundArgument as error:
-            return _Bound(problem=Failure(type="UnboundArgument", message=str(error)))
-        call = Call(
-            agent=progress.given.agent,
-            tool=undo.name,
-            arguments=arguments,
-            run=progress.run,
-            step=step.number,
-            day=workflow.now().date().isoformat(),
-            undoes=step.number,
-        )
-        decision = check_undo(
-            progress.rulebook,
-            call,
-            undoes=call_event(step, progress.run),
-            contract=contract,
-            tools=progress.given.tools,
-        )
-        if decision.verdict != "allow":
-            why = "; ".join(hit.why for hit in decision.hits)
-            return _Bound(problem=Failure(type="UndoRefused", message=why))
-        return _Bound(contract=undo, arguments=arguments, key=self._sender.key(step, undo.name, arguments, undo=True))

@@ -7,45 +7,35 @@ The shape of one step::
               refused     declined, cancel all        failed, in doubt
 
 `_forward` walks the steps and returns why the run stopped, or None. Everything after that is the reverse loop of
-`rollback`, which a cancel request cannot reach. The handlers at the end are synchronous and total: nothing that arrives
-from outside can raise in here, and none of them does more than note what arrived.
+`rollback`, which a cancel request cannot reach. What arrives from outside is only noted: see `attended`.
 """
 
 from pydantic import JsonValue
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from ..contract.decision import Call, Decision
-    from ..contract.names import (
-        ANSWER_SIGNAL,
-        ANSWER_UPDATE,
-        ATTENTION_QUERY,
-        LATE_SIGNAL,
-        RUN_WORKFLOW,
-        STOP_SIGNAL,
-        VIEW_QUERY,
-    )
+    from ..contract.names import CONDEMN_SIGNAL, RUN_WORKFLOW, STOP_SIGNAL
     from ..contract.outcome import Outcome
-    from ..contract.question import Answer, Answered, Question
+    from ..contract.question import Answer, Question
     from ..contract.run import RunInput, RunView, Step
     from ..contract.tool import ToolContract
     from ..contract.wording import IRREVERSIBLE, confirm_text
     from ..rulebook.check import check
+    from .attended import Attended
     from .cancellation import Cancellation
-    from .doubt import Doubt
+    from .doubt import settle_call
     from .progress import Progress
-    from .questions import Questions
     from .rollback import roll_back
     from .room import Room
     from .sending import Sender
-    from .stopping import Stop, reply_done, reply_stopped, stop_class, stop_words
+    from .stopping import Stop, order_of, reply_done, reply_stopped, stop_class, stop_words
 
 __all__ = ["RunWorkflow"]
 
 
 @workflow.defn(name=RUN_WORKFLOW)
-class RunWorkflow:
+class RunWorkflow(Attended):
     """One run: the steps of one turn, as one Temporal workflow (SPEC 4.1)."""
 
     @workflow.init
@@ -53,6 +43,7 @@ class RunWorkflow:
         self._given = given
         self._cancellation = Cancellation()
         self._progress = Progress(given)
+        super().__init__(self._progress)
         self._sender = Sender(self._progress, self._cancellation)
         self._room = Room(self._progress, self._cancellation)
 
@@ -64,10 +55,14 @@ class RunWorkflow:
         stop = await self._forward(given)
         if stop is None:
             return progress.end("done", reply_done(progress))
-        rolled_back = progress.given.atomic and any(step.landed for step in progress.steps)
-        finished = not rolled_back or await roll_back(progress, self._sender, self._cancellation)
-        state, text = reply_stopped(progress, stop, rolled_back=rolled_back, abandoned=not finished)
-        return progress.end(state, text)
+        if progress.barred:
+            return progress.end("condemned", progress.words.barred())
+        undone = progress.given.atomic or progress.condemned is not None
+        rolled_back = undone and any(step.landed for step in progress.steps)
+        if rolled_back:
+            await roll_back(progress, self._sender, self._cancellation)
+        state, text = reply_stopped(progress, stop, rolled_back=rolled_back)
+        return progress.end("condemned" if progress.condemned or progress.barred else state, text)
 
     # Forward
 
@@ -185,46 +180,29 @@ class RunWorkflow:
         if self._cancellation.is_requested():
             step = progress.change(step, stopped=stop_class(outcome))
         if outcome.status == "in_doubt" and contract.writes:
-            return await self._settle_doubt(step, contract, outcome)
+            return await self._settle_doubt(step, outcome)
         if outcome.status == "done":
             return None
         if self._cancellation.is_requested():
             return self._stopped_outside()
         return Stop(progress.words.failed(step.tool, outcome.failure.type if outcome.failure else "Error"))
 
-    async def _settle_doubt(self, step: Step, contract: ToolContract, outcome: Outcome) -> Stop | None:
+    async def _settle_doubt(self, step: Step, outcome: Outcome) -> Stop | None:
         progress = self._progress
-        doubt = Doubt(
-            progress,
-            self._sender,
-            self._cancellation,
-            step=step,
-            contract=contract,
-            arguments=step.arguments,
-            key=step.key,
-            undo=False,
-            tries=range(1, step.attempts + 1),
-        )
-        settled = await doubt.settle(outcome)
+        settled = await settle_call(progress, self._sender, self._cancellation, step, outcome)
         if settled.happened:
-            progress.settle(step, Outcome(status="done", result=settled.result, unchanged=settled.unchanged))
             return None
-        step = progress.change(step, state="did not happen")
-        if step.stopped:
+        if settled.unknown or progress.step(step.position).stopped:
             return self._stopped_outside()
         return Stop(progress.words.did_not_happen(step.tool, settled.by))
 
     def _stopped_outside(self) -> Stop:
-        words, stop = self._progress.words, self._cancellation
+        words, stop, condemned = self._progress.words, self._cancellation, self._progress.condemned
+        if condemned is not None:
+            return Stop(words.condemned(condemned.by, condemned.reason))
         return Stop(words.stopped_by(stop.by, stop.reason) if stop.by else words.cancelled_outside())
 
     # What arrives from outside. Handlers are synchronous and total.
-
-    @workflow.signal(name=ANSWER_SIGNAL, description="Answer a question: {question_id, answer, by, note}.")
-    def answer(self, answer: object = None, *more: object) -> None:
-        """Take an answer, whatever it is (SPEC 4.4)."""
-        # A signal without an argument, or with several, is malformed; a handler that cannot be called wedges the run.
-        self._questions.take(None if more else answer, workflow.now())
 
     @workflow.signal(name=STOP_SIGNAL, description="Stop now and undo what was done: {by, reason}.")
     def stop(self, stop: object = None, *_: object) -> None:
@@ -232,32 +210,11 @@ class RunWorkflow:
         by, reason = stop_words(stop)
         self._cancellation.request(by=by, reason=reason)
 
-    @workflow.signal(name=LATE_SIGNAL, description="From a worker: a call that was given up ended after all.")
-    def late_outcome(self, late: object = None, *_: object) -> None:
-        """Take what a worker found out of a call that was given up (SPEC 5.5)."""
-        self._progress.report_late(late)
-
-    @workflow.update(name=ANSWER_UPDATE, description="Answer a question and learn at once what became of it.")
-    def answer_now(self, answer: Answer) -> Answered:
-        """Take an answer and say what became of it (SPEC 4.4)."""
-        return self._questions.take(answer, workflow.now())
-
-    @answer_now.validator
-    def _can_be_taken(self, answer: Answer) -> None:
-        reason = self._questions.refusal(answer)
-        if reason and not self._questions.repeats(answer):
-            raise ApplicationError(f"this answer changes nothing: {reason}", type=reason, non_retryable=True)
-
-    @workflow.query(name=ATTENTION_QUERY, description="The run, without its closed questions.")
-    def attention(self) -> RunView:
-        """Return what a client needs that waits for the run to need a person."""
-        return self._progress.view().model_copy(update={"asked": ()})
-
-    @workflow.query(name=VIEW_QUERY, description="The run: state, steps, open questions, answers, reply.")
-    def view(self) -> RunView:
-        """Return what the run shows now."""
-        return self._progress.view()
-
-    @property
-    def _questions(self) -> Questions:
-        return self._progress.questions
+    @workflow.signal(name=CONDEMN_SIGNAL, description="Undo everything, on an operator's word: {by, reason}.")
+    def condemn(self, order: object = None, *_: object) -> None:
+        """Take no step more, and undo what was done, also where the agent's runs are independent (SPEC 8.3)."""
+        progress = self._progress
+        told = order_of(order, progress.run)
+        progress.condemn(told)
+        progress.questions.withdraw("confirm")
+        self._cancellation.request(by=told.by, reason=told.reason)

@@ -19,7 +19,7 @@ from temporalio.workflow import ActivityCancellationType
 
 from ..contract.keys import idempotency_key
 from ..contract.names import query_activity_id, step_activity_id, undo_activity_id
-from ..contract.outcome import NOT_SERVED, Outcome, ToolRequest
+from ..contract.outcome import CONDEMNED, NOT_SERVED, Outcome, ToolRequest
 from ..contract.run import Step
 from ..contract.tool import QueryBinding, ToolContract, result_paths
 from ..contract.wording import call_text, not_served_notice
@@ -52,6 +52,7 @@ class Sender:
         self._given = progress.given
         self._cancellation = cancellation
         self._queries = 0
+        self._execution = _execution() if progress.shown_as == progress.run else ""
 
     def key(self, step: Step, tool: str, arguments: Mapping[str, JsonValue], *, undo: bool = False) -> str:
         """Return the idempotency key of a step's call, or of its undo (SPEC 5.1)."""
@@ -154,6 +155,7 @@ class Sender:
             timeout_ms=contract.timeout_ms,
             keep=() if undo else result_paths(contract),
             shape=contract.shape,
+            execution=self._execution if contract.writes else "",
         )
 
     async def _served(self, request: ToolRequest, *, activity_id: str, summary: str) -> Outcome:
@@ -188,9 +190,20 @@ class Sender:
         try:
             return outcome_of_result(await waiting(handle))
         except ActivityError as error:
-            return outcome_of_error(error)
+            outcome = outcome_of_error(error)
+            self._progress.barred |= bool(outcome.failure and outcome.failure.type == CONDEMNED)
+            return outcome
         except Recalled:
             return RECALLED
+
+
+def _execution() -> str:
+    """Return the Temporal run id of the execution that the session started.
+
+    A reset leaves it as it was, in an execution that has another one. One that nobody's session started has none.
+    """
+    info = workflow.info()
+    return info.original_execution_run_id if info.parent else "by hand"
 
 
 def _source(source: JsonValue, arguments: Mapping[str, JsonValue], key: str) -> JsonValue:

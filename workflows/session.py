@@ -27,12 +27,15 @@ from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 with workflow.unsafe.imports_passed_through():
     from ..contract.names import (
         AGENT_ATTRIBUTE,
+        CONDEMN_UPDATE,
         LANGUAGE_UPDATE,
         PAGE_WORKFLOW,
         RECORD_QUERY,
+        REFUSAL_SIGNAL,
         REWIND_UPDATE,
         RUN_WORKFLOW,
         SESSION_WORKFLOW,
+        STANDING_QUERY,
         STATE_ATTRIBUTE,
         STOP_SIGNAL,
         SUBMIT_UPDATE,
@@ -45,6 +48,7 @@ with workflow.unsafe.imports_passed_through():
     from ..contract.record import Tail
     from ..contract.run import RunView
     from ..contract.session import Plan, Rewound, SessionState, SessionView, Submitted, Turn
+    from ..contract.unwind import Condemned, CondemnRequest, Standing
     from .cancellation import Cancellation
     from .ending import AwaitedEnd
     from .folding import fold_anew
@@ -53,6 +57,7 @@ with workflow.unsafe.imports_passed_through():
     from .stopping import stop_words
     from .traces import leave_a_trace
     from .turns import Withdrawn, refuse_unsound
+    from .unwinding import Unwinds, refusal_of
 
 __all__ = ["SessionWorkflow"]
 
@@ -77,6 +82,7 @@ class SessionWorkflow:
         self._updates = 0
         self._withdrawn = Withdrawn()
         self._stop: tuple[str, str] | None = None
+        self._unwinds = Unwinds(self._kept)
 
     @workflow.run
     async def run(self, _: SessionState) -> None:
@@ -89,6 +95,7 @@ class SessionWorkflow:
                 lambda: (
                     self._may_be_over()
                     or self._may_pass_on_a_stop()
+                    or self._unwinds.needs_attention()
                     or self._kept.ledger.full
                     or self._is_next()
                     or self._may_continue_as_new()
@@ -98,6 +105,8 @@ class SessionWorkflow:
                 await self._cancellation.outlast(asyncio.create_task(self._pass_on_the_stop()))
             elif self._may_be_over():
                 self._take_in_the_end()
+            elif self._unwinds.needs_attention():
+                await self._cancellation.outlast(asyncio.create_task(self._unwinds.attend(self._attributes())))
             elif self._kept.ledger.full:
                 await self._cancellation.outlast(asyncio.create_task(self._seal_a_page()))
             elif self._may_continue_as_new():
@@ -107,7 +116,11 @@ class SessionWorkflow:
                 await self._cancellation.outlast(asyncio.create_task(self._begin_the_next()))
 
     def _may_continue_as_new(self) -> bool:
-        due = self._is_overdue() if self._kept.open else workflow.info().is_continue_as_new_suggested()
+        due = (
+            self._is_overdue()
+            if self._kept.open or self._unwinds.under_way
+            else workflow.info().is_continue_as_new_suggested()
+        )
         return due and not self._beginning and workflow.all_handlers_finished()
 
     def _is_overdue(self) -> bool:
@@ -272,6 +285,35 @@ class SessionWorkflow:
         except FailureError:
             workflow.logger.info("%s is over already", run.id)
         leave_a_trace("a stop that was passed on")
+
+    # Unwinding
+
+    @workflow.update(
+        name=CONDEMN_UPDATE, description="Have a run undone: {run, by, reason}. Its tombstone comes first."
+    )
+    async def condemn(self, order: CondemnRequest) -> Condemned:
+        """Set a run's tombstone and have it undone; say what undoes it (SPEC 8.2)."""
+        self._updates += 1
+        told = self._kept.condemn(order, workflow.now())
+        if told.status == "open":
+            self._unwinds.tell(order)
+        if told.status == "unwinding" and not told.execution:
+            await workflow.wait_condition(lambda: not self._kept.condemned.is_due(order.run))
+            told = told.model_copy(update={"execution": self._kept.condemned.execution(order.run)})
+        self._show()
+        return told
+
+    @workflow.query(name=STANDING_QUERY, description="What is known of a run: whether it is condemned.")
+    def standing(self, run: str) -> Standing:
+        """Return what is known of a run of this session."""
+        return self._kept.standing(run)
+
+    @workflow.signal(name=REFUSAL_SIGNAL, description="Somebody wanted what only an operator may do: {run, by, code}.")
+    def refusal(self, refused: object = None, *_: object) -> None:
+        """Write into the record that an operator's act was refused, whatever comes with it (SPEC 8.2)."""
+        entry = refusal_of(refused, workflow.now())
+        if entry is not None:
+            self._kept.refuse(entry)
 
     # The end of a run, and the record
 

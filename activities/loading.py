@@ -1,0 +1,108 @@
+"""Reading again what a run did, from its history, for the unwind of it (SPEC 8.2).
+
+The history says what the run was started with, contracts and rules included, and how it ended. What an earlier unwind
+of it came to stands in that one's.
+"""
+
+from datetime import UTC, datetime
+
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowQueryFailedError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.service import RPCError, RPCStatusCode
+
+from ..contract.loaded import LoadedRun, UnwindInput
+from ..contract.names import CONDEMN_SIGNAL, LOAD_RUN_ACTIVITY, VIEW_QUERY, unwind_id
+from ..contract.run import RunInput, RunView
+from .follow import STILL_OPEN, pause
+
+__all__ = ["SWEPT", "given_of", "load_run", "loaded_run"]
+
+SWEPT = "swept"
+
+
+@activity.defn(name=LOAD_RUN_ACTIVITY)
+async def load_run(unwind: UnwindInput) -> LoadedRun:
+    """Return what a run did, for the unwind that calls this.
+
+    Raises:
+        ApplicationError: ``swept``: Temporal has let go of it. ``still_open``: somebody started the run anew by force,
+            by a reset say; that execution is told to undo itself, and this is to be tried again.
+    """
+    client, order = activity.client(), unwind.order
+    loaded = await _loaded(client, order.run, unwind.tombstone.execution)
+    if loaded is None:
+        raise ApplicationError(f"Temporal no longer has {order.run}", type=SWEPT, non_retryable=True)
+    if loaded.closed_at is None:
+        await client.get_workflow_handle(order.run).signal(CONDEMN_SIGNAL, order)
+        waited = datetime.now(UTC) - activity.info().scheduled_time
+        raise ApplicationError(
+            f"{order.run} is still open",
+            type=STILL_OPEN,
+            next_retry_delay=pause(waited),
+            category=ApplicationErrorCategory.BENIGN,
+        )
+    return loaded
+
+
+async def loaded_run(client: Client, run: str) -> LoadedRun | None:
+    """Return what a run was started with and what became of its steps, up to now; None when Temporal does not have it.
+
+    ``closed_at`` is None while the run, or an unwind of it, is under way.
+    """
+    latest = await _described(client, unwind_id(run))
+    return await _loaded(client, run, latest.run_id if latest else "")
+
+
+async def _loaded(client: Client, run: str, unwind: str) -> LoadedRun | None:
+    """Do so, where ``unwind`` is the execution that last undid it; empty when none did."""
+    described, given = await _described(client, run), await given_of(client, run)
+    if described is None or given is None:
+        return None
+    given = given.model_copy(update={"record": None})
+    if described.status != WorkflowExecutionStatus.RUNNING and unwind:
+        unwound = await _described(client, unwind_id(run), unwind)
+        view = await _view(client, unwound) if unwound else None
+        if unwound and view and view.steps:
+            return LoadedRun(given=given, steps=view.steps, closed_at=_closed(unwound))
+    return LoadedRun(given=given, steps=(await _view(client, described)).steps, closed_at=_closed(described))
+
+
+def _closed(described: WorkflowExecutionDescription) -> datetime | None:
+    return None if described.status == WorkflowExecutionStatus.RUNNING else described.close_time
+
+
+async def given_of(client: Client, run: str) -> RunInput | None:
+    """Return what a run was started with; None when Temporal does not have it."""
+    try:
+        events = client.get_workflow_handle(run).fetch_history_events(page_size=1)
+        started = (await anext(events)).workflow_execution_started_event_attributes
+    except RPCError as error:
+        if error.status == RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+    (given,) = await client.data_converter.decode(started.input.payloads, [RunInput])
+    return RunInput.model_validate(given)
+
+
+async def _described(client: Client, workflow: str, execution: str = "") -> WorkflowExecutionDescription | None:
+    try:
+        return await client.get_workflow_handle(workflow, run_id=execution or None).describe()
+    except RPCError as error:
+        if error.status == RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+
+
+async def _view(client: Client, described: WorkflowExecutionDescription) -> RunView:
+    """Return what an execution showed at its end, or shows now."""
+    handle = client.get_workflow_handle(described.id, run_id=described.run_id, result_type=RunView)
+    if described.status == WorkflowExecutionStatus.COMPLETED:
+        return RunView.model_validate(await handle.result())
+    try:
+        return RunView.model_validate(await handle.query(VIEW_QUERY, result_type=RunView))
+    except WorkflowQueryFailedError as error:
+        # Its code broke, and breaks again when it is asked: nobody can say what it did but its events.
+        raise ApplicationError(
+            f"{described.id} cannot be asked what it did: {error}", type="unreadable", non_retryable=True
+        ) from error

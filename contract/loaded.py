@@ -1,0 +1,30 @@
+"""A run that is over, as it is read again for its unwind, and what an unwind is started with (SPEC 8.2)."""
+
+from datetime import datetime
+
+from .model import Wire
+from .run import RunInput, Step
+from .unwind import CondemnRequest, Tombstone
+
+__all__ = ["LoadedRun", "UnwindInput"]
+
+
+class LoadedRun(Wire):
+    """What a run was started with and what became of its steps, earlier unwinds of it included.
+
+    ``given`` is without the record it was started with, which only its own check needs. ``closed_at`` is when the run
+    or its latest unwind ended, UTC: nothing of it was sent after that.
+    """
+
+    given: RunInput
+    steps: tuple[Step, ...] = ()
+    closed_at: datetime | None = None
+
+
+class UnwindInput(Wire):
+    """What the workflow that unwinds a run is started with: the order, and the tombstone that was set before."""
+
+    order: CondemnRequest
+    tombstone: Tombstone
+    agent: str
+    user: str

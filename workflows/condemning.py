@@ -1,0 +1,112 @@
+"""The runs of a session that an operator had undone: their tombstones, and the unwinds under way (SPEC 8.2, 8.3). Pure.
+
+A tombstone is set before anything is undone, and is never taken away: it travels with the session for ever. What its
+unwind came to, write by write, travels as long as it is one of the latest; the record has it all.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from ..contract.ending import unfinished
+from ..contract.run import RunView
+from ..contract.unwind import Condemned, CondemnRequest, Tombstone, Unwind, UnwindReport
+
+__all__ = ["CondemnedRuns"]
+
+REPORTS_KEPT = 30
+"""How many tombstones keep what their unwind came to, write by write."""
+
+
+class CondemnedRuns:
+    """The tombstones of one session, in the order in which they were set, and the unwinds it has to see through."""
+
+    def __init__(self, tombstones: Iterable[Tombstone], unwinding: Iterable[Unwind]) -> None:
+        self._tombstones = {tombstone.run: tombstone for tombstone in tombstones}
+        self._unwinding = {unwind.order.run: unwind for unwind in unwinding}
+
+    @property
+    def tombstones(self) -> tuple[Tombstone, ...]:
+        """Every tombstone, oldest first."""
+        return tuple(self._tombstones.values())
+
+    @property
+    def unwinding(self) -> tuple[Unwind, ...]:
+        """The unwinds that are to be started or under way."""
+        return tuple(self._unwinding.values())
+
+    def tombstone(self, run: str) -> Tombstone | None:
+        """Return the tombstone of a run, if it has one."""
+        return self._tombstones.get(run)
+
+    def condemn(self, order: CondemnRequest, *, is_open: bool, at: datetime) -> Condemned:
+        """Set a run's tombstone, unless it has one, and say what undoes it. An unwind that is due is noted."""
+        tombstone = self._tombstones.setdefault(
+            order.run, Tombstone(run=order.run, by=order.by, reason=order.reason, at=at, token=order.token)
+        )
+        if is_open:
+            return Condemned(status="open", tombstone=tombstone, at=at)
+        if order.run in self._unwinding:
+            return Condemned(
+                status="unwinding", tombstone=tombstone, execution=self._unwinding[order.run].execution, at=at
+            )
+        if tombstone.verdict is not None and _finished(tombstone):
+            return Condemned(status="settled", tombstone=tombstone, at=at)
+        self._unwinding[order.run] = Unwind(order=order)
+        return Condemned(status="unwinding", tombstone=tombstone, at=at)
+
+    def due(self) -> Unwind | None:
+        """Return an unwind that is to be started, if one is."""
+        return next((unwind for unwind in self._unwinding.values() if not unwind.execution), None)
+
+    def is_due(self, run: str) -> bool:
+        """Whether the unwind of a run is to be started."""
+        unwind = self._unwinding.get(run)
+        return unwind is not None and not unwind.execution
+
+    def started(self, run: str, execution: str) -> None:
+        """Note the Temporal run id of an unwind that was started."""
+        self._unwinding[run] = self._unwinding[run].model_copy(update={"execution": execution})
+
+    def given_up(self, run: str) -> None:
+        """Note that an unwind could not be started. Asked for again, it is due again."""
+        self._unwinding.pop(run, None)
+
+    def execution(self, run: str) -> str:
+        """Return the Temporal run id of the unwind under way, or empty text."""
+        unwind = self._unwinding.get(run)
+        return unwind.execution if unwind else ""
+
+    def run_ended(self, view: RunView) -> bool:
+        """Take in the end of a condemned run that was open; say whether it undid itself.
+
+        One that was over before it heard of it has to be unwound.
+        """
+        tombstone = self._tombstones[view.run]
+        if view.state == "condemned" and view.unwinding is not None:
+            self._note(tombstone, view.unwinding, "")
+            return True
+        order = CondemnRequest(run=view.run, by=tombstone.by, reason=tombstone.reason, token=tombstone.token)
+        self._unwinding[view.run] = Unwind(order=order)
+        return False
+
+    def unwound(self, run: str, report: UnwindReport | None) -> None:
+        """Take in the end of an unwind. ``report`` is None when nothing is left of it to be seen."""
+        unwind = self._unwinding.pop(run, None)
+        tombstone = self._tombstones.get(run)
+        if tombstone is not None and report is not None:
+            self._note(tombstone, report, unwind.execution if unwind else tombstone.execution)
+
+    def _note(self, tombstone: Tombstone, report: UnwindReport, execution: str) -> None:
+        self._tombstones[tombstone.run] = tombstone.model_copy(
+            update={"verdict": report.verdict, "entries": report.entries, "execution": execution}
+        )
+        with_entries = [each for each in self._tombstones.values() if each.entries]
+        for each in with_entries[:-REPORTS_KEPT]:
+            self._tombstones[each.run] = each.model_copy(update={"entries": ()})
+
+
+def _finished(tombstone: Tombstone) -> bool:
+    """Whether nothing that can be undone is left. Where its writes are forgotten, only a clean verdict says so."""
+    if not tombstone.entries:
+        return tombstone.verdict in ("unwound", "nothing-to-undo")
+    return not unfinished(tombstone.entries)
