@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .client.agent import AsyncAgent as AsyncAgent
     from .client.blocking import Agent as Agent
     from .contract.errors import AmendsError as AmendsError
+    from .contract.errors import CondemnedRunError as CondemnedRunError
     from .contract.errors import Conflict as Conflict
     from .contract.errors import NotAllowed as NotAllowed
     from .contract.errors import NotSent as NotSent
@@ -34,6 +35,7 @@ _HOMES = {
     "AmendsError": "contract.errors",
     "AmendsPlugin": "worker.plugin",
     "AsyncAgent": "client.agent",
+    "CondemnedRunError": "contract.errors",
     "Conflict": "contract.errors",
     "Kind": "contract.tool",
     "NotAllowed": "contract.errors",
@@ -55,6 +57,7 @@ __all__ = [
     "AmendsError",
     "AmendsPlugin",
     "AsyncAgent",
+    "CondemnedRunError",
     "Conflict",
     "Kind",
     "NotAllowed",

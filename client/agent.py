@@ -5,7 +5,7 @@ session where there is none; an answer goes to the run as a signal, which is dur
 is up or not. Both then wait for the run to need a person or to be over.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +19,7 @@ from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import LONGEST_TURN, Rewound, SessionView, Turn
+from ..contract.unwind import UnwindReport
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview, preview
 from .audit import SessionRecord, read_record
@@ -32,6 +33,8 @@ from .results import read_result
 from .runs import RunSummary, list_runs
 from .stopping import BY, PATIENCE, Stopped, stop_all, stop_run, stop_session
 from .submitting import submit
+from .unwinding import PATIENCE as UNDO_PATIENCE
+from .unwinding import UndoRequest, undo_run
 
 __all__ = ["AsyncAgent"]
 
@@ -263,6 +266,55 @@ class AsyncAgent:
         """Stop every open run and session of this agent, or of every agent there is (``everything``)."""
         agent = None if everything else self.name
         return await stop_all(await self._home.open(), agent, by=by, reason=reason, patience=patience)
+
+    # Undoing
+
+    async def undo(
+        self,
+        run: str,
+        *,
+        dry_run: bool = False,
+        reason: str = "",
+        token: str | None = None,
+        by: str = "",
+        steps: Sequence[int] = (),
+        continue_past_uncertain: bool = False,
+        digest: str = "",
+        patience: float = UNDO_PATIENCE,
+    ) -> UnwindReport:
+        """Undo a run from outside, open or over, or plan to: condemn it, then undo its writes, latest first (SPEC 8).
+
+        Done again, it goes on where it stood: what is undone stays so, and a failed undo is tried anew.
+
+        Args:
+            run: the run's id.
+            dry_run: only return the plan. Nothing is sent or noted, and no token is needed.
+            reason: why; it stands in the record.
+            token: an operator token that allows ``undo``; see `operators`.
+            by: the person behind the token, where that is known; by default the token's name.
+            steps: the positions of the writes to undo, from 1; by default all. The run must be over.
+            continue_past_uncertain: go on past a write that nobody knows of, instead of asking a person and waiting.
+            digest: the digest of the plan that was shown; refused if the plan has changed since.
+            patience: seconds to wait for the end. The unwind goes on by itself after that, and the report says
+                ``unwinding``.
+
+        Raises:
+            NotFound: ``no_such_run``, ``no_such_step``.
+            NotAllowed: the token will not do; see `Operators.check`.
+            Conflict: ``plan_digest_mismatch``; ``run_open``.
+            ValueError: there is no reason, or it has more than 300 characters.
+        """
+        request = UndoRequest(
+            run=run,
+            reason=reason,
+            token=token,
+            by=by,
+            steps=tuple(steps),
+            past_uncertain=continue_past_uncertain,
+            digest=digest,
+            patience=patience,
+        )
+        return await undo_run(await self._home.open(), self._home.operators, request, dry_run=dry_run)
 
     # Looking
 

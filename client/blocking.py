@@ -7,7 +7,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -19,6 +19,7 @@ from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import SessionView
+from ..contract.unwind import UnwindReport
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview
 from .agent import AsyncAgent
@@ -27,6 +28,7 @@ from .operators import Operators
 from .place import Place
 from .runs import RunSummary
 from .stopping import BY, PATIENCE, Stopped
+from .unwinding import PATIENCE as UNDO_PATIENCE
 
 __all__ = ["Agent"]
 
@@ -180,6 +182,34 @@ class Agent:
     ) -> Stopped:
         """Stop every run and session of this agent, or of all; see `AsyncAgent.stop_all`."""
         return self._wait(self._agent.stop_all(everything=everything, by=by, reason=reason, patience=patience))
+
+    def undo(
+        self,
+        run: str,
+        *,
+        dry_run: bool = False,
+        reason: str = "",
+        token: str | None = None,
+        by: str = "",
+        steps: Sequence[int] = (),
+        continue_past_uncertain: bool = False,
+        digest: str = "",
+        patience: float = UNDO_PATIENCE,
+    ) -> UnwindReport:
+        """Undo a run from outside, open or over, or plan to; see `AsyncAgent.undo`."""
+        return self._wait(
+            self._agent.undo(
+                run,
+                dry_run=dry_run,
+                reason=reason,
+                token=token,
+                by=by,
+                steps=steps,
+                continue_past_uncertain=continue_past_uncertain,
+                digest=digest,
+                patience=patience,
+            )
+        )
 
     def session(self, user: str) -> SessionView:
         """Return the user's session; see `AsyncAgent.session`."""

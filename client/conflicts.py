@@ -1,11 +1,12 @@
 """What a caller is told when a turn or an answer changes nothing, the way things stand (SPEC 4.4, 7.2, 7.3)."""
 
-from ..contract.errors import Conflict, ConflictCode
+from ..contract.errors import CondemnedRunError, Conflict, ConflictCode
 from ..contract.question import Answer, Question
 from ..contract.run import RunView
 from ..contract.session import Rewound
+from ..contract.unwind import Tombstone
 
-__all__ = ["pending_compensation", "raise_if_not_taken", "thread_is_waiting"]
+__all__ = ["condemned", "pending_compensation", "raise_if_not_taken", "thread_is_waiting"]
 
 
 def thread_is_waiting(view: RunView) -> Conflict:
@@ -18,6 +19,13 @@ def thread_is_waiting(view: RunView) -> Conflict:
         run_id=view.run,
         question_id=view.waiting[0].id if view.waiting else None,
     )
+
+
+def condemned(tombstone: Tombstone) -> CondemnedRunError:
+    """Return the error for whatever would set a condemned run going again."""
+    message = f"{tombstone.by} had {tombstone.run} undone at {tombstone.at:%Y-%m-%d %H:%M} UTC: {tombstone.reason}"
+    hint = "Nothing of it goes on. Say it again, and it is a new run."
+    return CondemnedRunError("run_condemned", message, hint, run_id=tombstone.run)
 
 
 def pending_compensation(user: str, rewound: Rewound) -> Conflict:

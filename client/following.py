@@ -63,10 +63,13 @@ _CUT_SHORT = frozenset(
 class Follower:
     """Follows one run from its first event on, and remembers how far it came."""
 
-    def __init__(self, client: Client, run: str) -> None:
+    def __init__(self, client: Client, run: str, *, execution: str = "") -> None:
+        """Begin to follow a run, or an unwind: the execution of that Temporal run id, or the latest."""
         self.run = run
         self._client = client
-        self._handle: WorkflowHandle[object, RunView] = client.get_workflow_handle(run, result_type=RunView)
+        self._handle: WorkflowHandle[object, RunView] = client.get_workflow_handle(
+            run, run_id=execution or None, result_type=RunView
+        )
         self._events: WorkflowHistoryEventAsyncIterator | None = None
         self._reading = asyncio.Lock()
         self._read = 0

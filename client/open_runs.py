@@ -12,10 +12,11 @@ from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionK
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import SessionView
-from .conflicts import raise_if_not_taken
+from .conflicts import condemned, raise_if_not_taken
 from .following import Follower
 from .home import Home
 from .patience import while_served
+from .standing import standing_of
 
 __all__ = ["OpenRuns", "known_session"]
 
@@ -123,6 +124,7 @@ class OpenRuns:
             view = None
         if view is None:
             view = await self.look(run) if run else await self._open_run(user)
+        await self._raise_if_condemned(view, kinds)
         if view.over:
             raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run)
         fitting = [q for q in view.waiting if q.kind in kinds and (name is None or q.id == name)]
@@ -134,6 +136,20 @@ class OpenRuns:
             self._latest.pop(user, None)
             raise Conflict("no_open_question", f"No {kind} of {user} is open.", run_id=view.run)
         return view, fitting[0]
+
+    async def _raise_if_condemned(self, view: RunView, kinds: tuple[QuestionKind, ...]) -> None:
+        """Say of a run that an operator had undone that no answer sets it going again (SPEC 8.3).
+
+        What its rollback asks is answered as ever.
+
+        Raises:
+            CondemnedRunError: it is condemned.
+        """
+        tombstone = view.condemned
+        if tombstone is None and view.over:
+            tombstone = (await standing_of(await self._home.open(), view.run)).tombstone
+        if tombstone is not None and (view.over or not any(q.kind in kinds for q in view.waiting)):
+            raise condemned(tombstone)
 
     async def _open_run(self, user: str) -> RunView:
         view = await self.session(user)

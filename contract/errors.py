@@ -10,6 +10,7 @@
     │   └── Unchanged        no failure: it is already so, and the call changed nothing
     ├── CallerError          what a caller of the client gets; a failed run is a reply, never an error
     │   ├── Conflict         it cannot be done now, the way things stand
+    │   │   └── CondemnedRunError   an operator had the run undone
     │   ├── Ambiguous        more than one thing fits; name the one that is meant
     │   ├── NotAllowed       this caller may not do it
     │   ├── NotFound         there is no such run, question, agent or operator token
@@ -39,6 +40,7 @@ __all__ = [
     "ArgumentProblem",
     "BadArguments",
     "CallerError",
+    "CondemnedRunError",
     "Conflict",
     "ConflictCode",
     "NotAllowed",
@@ -163,11 +165,13 @@ ConflictCode = Literal[
     "digest_mismatch",
     "no_open_question",
     "operator_name_taken",
+    "plan_digest_mismatch",
     "question_closed",
     "queue_full",
     "rewind_with_pending_compensation",
     "run_condemned",
     "run_not_started",
+    "run_open",
     "thread_is_waiting",
     "undo_in_progress",
 ]
@@ -178,6 +182,11 @@ class Conflict(CallerError):
     """It cannot be done now, the way things stand: an answered question, a run that is over, changed bytes."""
 
     code: ConflictCode
+
+
+@dataclasses.dataclass(eq=False)
+class CondemnedRunError(Conflict):
+    """The run is condemned: an operator had it undone, so it takes no answer and cannot be forked (SPEC 8.3)."""
 
 
 @dataclasses.dataclass(eq=False)

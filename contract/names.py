@@ -38,6 +38,7 @@ __all__ = [
     "WITHDRAW_SIGNAL",
     "caps_workflow_id",
     "default_task_queue",
+    "owner_of_run",
     "page_id",
     "query_activity_id",
     "reserve_activity_id",
@@ -131,6 +132,15 @@ def run_id(session: str, number: int) -> str:
 def unwind_id(run: str) -> str:
     """The workflow id of the unwind of a run that is over."""
     return f"unwind:{run}"
+
+
+def owner_of_run(run: str) -> tuple[str, str] | None:
+    """Return the agent and the user of a run, by its id; None when it is no id of a run."""
+    kind, _, rest = run.partition(":")
+    session, _, number = rest.rpartition(":")
+    owner, _, epoch = session.rpartition(":")
+    agent, _, user = owner.partition(":")
+    return (agent, user) if kind == "run" and number.isdigit() and agent and user and epoch else None
 
 
 def page_id(session: str, number: int, last_hash: str) -> str:

@@ -65,6 +65,7 @@ class Entry(Wire):
         day: the UTC date a call counts for, in caps by the day.
         step: the session-wide step number of a call, or of the call that a question or an undo is about; 0 for none.
         tool: the tool that was called, or would have been.
+        writes: whether a call is one that writes.
         arguments: what it was called with. Values that are too long are replaced by their hash and length.
         key: the idempotency key; empty when it was never sent.
         verdict: what the check said, when last asked.
@@ -92,6 +93,7 @@ class Entry(Wire):
     day: str = ""
     step: int = 0
     tool: str = ""
+    writes: bool = False
     arguments: Mapping[str, JsonValue] | None = None
     key: str = ""
     verdict: Verdict | None = None

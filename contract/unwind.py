@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from .model import Wire
+from .question import Question
 
 __all__ = [
     "CondemnRequest",
@@ -60,7 +61,8 @@ class CondemnRequest(Wire):
 
     ``by`` is the operator, ``token`` the name of the operator token that allowed it. ``steps`` are the positions of the
     writes to undo, or empty for all. ``past_uncertain`` goes on past a write that nobody knows of, without asking a
-    person. ``attributes`` says whether the server knows our search attributes.
+    person. ``attributes`` says whether the server knows our search attributes. ``repeats`` marks a word that was given
+    a moment ago and is only sent again, to learn how far it is.
     """
 
     run: str = Field(max_length=300)
@@ -70,6 +72,7 @@ class CondemnRequest(Wire):
     steps: tuple[int, ...] = Field(default=(), max_length=200)
     past_uncertain: bool = False
     attributes: bool = False
+    repeats: bool = False
 
 
 class Tombstone(Wire):
@@ -168,8 +171,8 @@ class UnwindReport(Wire):
 
     ``entries`` are in the order of the unwind. ``condemned`` says whether the run is, ``tombstone`` by whom. ``digest``
     binds what would be undone, with what and in which order. ``unwind`` is the workflow id that undoes it and takes the
-    answers to its questions: the run itself, or ``unwind:<run>``; empty when there is none. ``later`` are runs of the
-    session that wrote after it. ``forks`` are runs that stand on it and are condemned with it.
+    answers to its questions, ``waiting``: the run itself, or ``unwind:<run>``; empty when there is none. ``later`` are
+    runs of the session that wrote after it. ``forks`` are runs that stand on it and are condemned with it.
     """
 
     run: str
@@ -180,6 +183,7 @@ class UnwindReport(Wire):
     entries: tuple[UndoEntry, ...] = ()
     digest: str = ""
     unwind: str = ""
+    waiting: tuple[Question, ...] = ()
     later: tuple[LaterRun, ...] = ()
     forks: tuple[str, ...] = ()
 

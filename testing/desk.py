@@ -1,7 +1,10 @@
 """A desk: a server, a worker and an agent for the length of a test."""
 
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
 from uuid import uuid4
 
 from temporalio.client import Client
@@ -9,10 +12,12 @@ from temporalio.worker import Worker
 
 from ..client.agent import AsyncAgent
 from ..client.home import Home
+from ..client.operators import Operators
 from ..client.place import Place
 from ..contract.question import AnswerWord
 from ..contract.reading import Language
 from ..contract.reply import Reply
+from ..contract.unwind import UnwindReport
 from ..tools.loader import LoadedAgent
 from ..worker.serving import make_worker
 
@@ -30,6 +35,35 @@ class Desk(AsyncAgent):
     def __init__(self, home: Home, *, facts: Mapping[str, object] | None = None, user: str) -> None:
         super().__init__(home, facts=facts)
         self.user = user
+        self._token = ""
+
+    async def unwind(
+        self,
+        run: str,
+        *,
+        reason: str = "a test wants it",
+        by: str = "",
+        steps: Sequence[int] = (),
+        continue_past_uncertain: bool = False,
+        patience: float = 30,
+    ) -> UnwindReport:
+        """Undo a run as an operator whose token is good for it; see `AsyncAgent.undo`."""
+        return await self.undo(
+            run,
+            reason=reason,
+            token=self.token,
+            by=by,
+            steps=steps,
+            continue_past_uncertain=continue_past_uncertain,
+            patience=patience,
+        )
+
+    @property
+    def token(self) -> str:
+        """An operator token of this desk that allows to undo."""
+        if not self._token:
+            self._token = self.operators.create("on-call", ("undo",), timedelta(hours=1))
+        return self._token
 
     async def order(
         self,
@@ -60,9 +94,14 @@ class Desk(AsyncAgent):
 class _Fixed(Home):
     """A home whose server belongs to somebody else."""
 
-    def __init__(self, agent: LoadedAgent, place: Place) -> None:
+    def __init__(self, agent: LoadedAgent, place: Place, folder: Path) -> None:
         self.agent = agent
         self._given = place
+        self._folder = folder
+
+    @property
+    def operators(self) -> Operators:
+        return Operators(self._folder / "operators.json")
 
     async def open(self) -> Place:
         return self._given
@@ -96,4 +135,5 @@ async def open_desk(
             await stack.enter_async_context(worker)
         address = client.service_client.config.target_host
         place = Place(client=client, address=address, task_queue=task_queue, attributes=attributes)
-        yield Desk(_Fixed(agent, place), facts=agent.facts, user=user or f"u-{uuid4().hex[:8]}")
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="amends-desk-")))
+        yield Desk(_Fixed(agent, place, folder), facts=agent.facts, user=user or f"u-{uuid4().hex[:8]}")

@@ -133,6 +133,7 @@ def _call(view: RunView, step: Step, at: datetime) -> Entry:
         day=step.day,
         step=step.number,
         tool=step.tool,
+        writes=step.writes,
         arguments=kept_values(step.arguments),
         key=step.key,
         verdict=step.decision.verdict if step.decision else None,

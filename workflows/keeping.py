@@ -290,7 +290,8 @@ class Kept:
         is_open = self.open is not None and self.open.run == order.run
         told = self.condemned.condemn(order, is_open=is_open, at=at)
         token = f"token {order.token}" if order.token else ""
-        self._write(Entry(kind="condemn", at=at, by=order.by, run=order.run, text=order.reason, note=token))
+        if not order.repeats:
+            self._write(Entry(kind="condemn", at=at, by=order.by, run=order.run, text=order.reason, note=token))
         return told
 
     def close_unwind(self, run: str, view: RunView | None, at: datetime) -> None:
