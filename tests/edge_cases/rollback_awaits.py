@@ -18,13 +18,18 @@ import pytest
 from amends.workflows.cancellation import Cancellation
 from temporalio import workflow
 
-__all__ = ["RecordedAwaits", "awaits_of_a_rollback"]
+__all__ = ["ONLY_IN_AN_UNWIND", "RecordedAwaits", "awaits_of_a_rollback"]
 
 FOLDER = Path(amends.workflows.__file__).parent
 MODULES = ("rollback", "sending", "doubt", "cancellation")
 """What `roll_back` calls. The run itself is not among them: it calls `roll_back`."""
 NEVER_IN_A_ROLLBACK = frozenset({"cancellation.Cancellation.outlast_or_recall"})
 """Only the calls of a run that goes forward are recalled; which way is waited is said by a variable, not by a name."""
+
+ONLY_IN_AN_UNWIND = frozenset(
+    ("rollback._Rollback._undo: self._landed_before", "rollback._Rollback._landed_before: self._happened_in_doubt")
+)
+"""A run's own rollback never meets an undo that an earlier execution sent: see ``tests/unwind/test_shielded.py``."""
 
 
 @dataclass(frozen=True)
