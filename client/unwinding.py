@@ -1,6 +1,6 @@
 """Undoing a run on an operator's word: plan it, have it condemned by its session, follow it to its report (SPEC 8).
 
-The plan and the report are one function of what the run did (`rulebook.unwinding`), so that a plan cannot promise
+The plan and the report are one function of what the run did (`tools.undo_plan`), so that a plan cannot promise
 something else than what is then done. What the session has noted is durable: a client that goes away, and a worker that
 dies, change nothing about it, and whoever asks again is shown how far it is.
 """
@@ -32,7 +32,7 @@ from ..contract.question import Answer, Question
 from ..contract.run import RunView
 from ..contract.session import SessionState
 from ..contract.unwind import Condemned, CondemnRequest, Refusal, Standing, UnwindReport
-from ..rulebook.unwinding import Unwinding, unwind_report
+from ..tools.undo_plan import plan_undo
 from .following import Follower
 from .later_runs import later_runs
 from .operators import Operators
@@ -113,10 +113,7 @@ class _Unwinder:
         if loaded is None:
             return self._swept(standing)
         self._check_steps(loaded)
-        unwinding = Unwinding(
-            loaded.given, loaded.steps, over=loaded.closed_at is not None, chosen=frozenset(self._request.steps)
-        )
-        plan = unwind_report(unwinding, dry_run=True, tombstone=standing.tombstone)
+        plan = plan_undo(loaded, chosen=self._request.steps, tombstone=standing.tombstone)
         later = await later_runs(self._place, self._agent, self._user, self._run)
         return plan.model_copy(update={"later": later})
 
