@@ -18,7 +18,9 @@ from .home import Home
 from .patience import while_served
 from .standing import standing_of
 
-__all__ = ["OpenRuns", "known_session"]
+__all__ = ["AGAIN", "OpenRuns", "known_session"]
+
+AGAIN = "Say the turn again to start another run."
 
 
 class OpenRuns:
@@ -109,7 +111,7 @@ class OpenRuns:
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 self._forget(user, view.run)
-                raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run) from error
+                raise Conflict("already_ended", f"The run {view.run} is over.", AGAIN, run_id=view.run) from error
             raise
         after = await self.attend(user, view.run, asks=view.has_more or asked.kind != "confirm", since=before)
         raise_if_not_taken(answer, asked, after)
@@ -126,7 +128,7 @@ class OpenRuns:
             view = await self.look(run) if run else await self._open_run(user)
         await self._raise_if_condemned(view, kinds)
         if view.over:
-            raise Conflict("already_ended", f"The run {view.run} is over.", run_id=view.run)
+            raise Conflict("already_ended", f"The run {view.run} is over.", AGAIN, run_id=view.run)
         fitting = [q for q in view.waiting if q.kind in kinds and (name is None or q.id == name)]
         if len(fitting) > 1:
             names = ", ".join(q.id for q in fitting)

@@ -14,6 +14,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from ..client.agent import AsyncAgent
+from ..client.open_runs import AGAIN
 from ..client.patience import while_served
 from ..contract.errors import Conflict, NotAllowed, NotFound, Unreachable
 from ..contract.names import ANSWER_SIGNAL, LANGUAGE_UPDATE, SESSION_WORKFLOW, STOP_SIGNAL, session_workflow_id
@@ -130,7 +131,7 @@ class Desk:
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
-            raise Conflict("already_ended", "The run is over.", run_id=run) from error
+            raise Conflict("already_ended", "The run is over.", AGAIN, run_id=run) from error
         # A query sees every signal that came before it.
         return _told(await self.agent.run(run), name, question)
 

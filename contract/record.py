@@ -80,7 +80,8 @@ class Entry(Wire):
         text: the turn, the question, the answer, the reply, or the reason of a stop or an unwind, word for word.
         warnings: what the question warned of.
         digest: what the question was bound to.
-        note: the remark that came with an answer; how a doubt was settled; the operator token that was used.
+        note: the remark that came with an answer; how a doubt was settled; that a write was already so; the operator
+            token that was used.
         language: what the turn was read in; for a ``language`` line, what the session is set to.
         facts: what the host said of the world when the turn came.
         remains: the tools of writes that still need undoing when the run, or its unwind, ended.

@@ -19,6 +19,7 @@ __all__ = ["entries_of_run", "entries_of_unwind", "kept_values"]
 
 _MILLISECOND = timedelta(milliseconds=1)
 _LONGEST_NOTE = 500
+_UNCHANGED = "it was already so"
 """How many characters of an error's message, and of how a doubt was settled, the record keeps."""
 _DONE = frozenset(("done", "undoing", "undone", "undone by hand", "undo failed", "left"))
 """States of a step whose call took effect, whatever became of its undo."""
@@ -145,7 +146,7 @@ def _call(view: RunView, step: Step, at: datetime) -> Entry:
         took_ms=(step.ended_at - step.sent_at) // _MILLISECOND if step.ended_at and step.sent_at else None,
         result=bounded(step.result),
         error=_error(step.failure),
-        note="; ".join(step.evidence)[:_LONGEST_NOTE],
+        note="; ".join([*([_UNCHANGED] if step.unchanged else []), *step.evidence])[:_LONGEST_NOTE],
     )
 
 

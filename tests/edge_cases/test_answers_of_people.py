@@ -16,7 +16,7 @@ from amends.rulebook.record import Record
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.tests.histories.recording import KeepHistory
-from amends.tests.scenarios.stage import make_bench, run_of, view_when
+from amends.tests.scenarios.stage import make_bench, run_of, settled, view_when
 from amends.tools.loader import load_agent
 from amends.tools.wire import wire_argument
 from pydantic import JsonValue
@@ -121,6 +121,13 @@ async def test_d05_nobody_answered(client: Client, task_queue: str, keep_history
     async with open_desk(client, second.agent, task_queue=task_queue, user=desk.user) as later:
         reply = await later.attend(reply.run)
         view = await later.run(reply.run)
+        with pytest.raises(Conflict) as late:
+            await later.confirm(desk.user, "approve", run=reply.run, question="q1", by="zoe")
+        await settled(later)
+        record = await later.record(desk.user)
+    assert (late.value.code, late.value.hint) == ("already_ended", "Say the turn again to start another run.")
+    told = [(entry.by, entry.text, entry.outcome) for entry in record.entries if entry.kind == "answer"]
+    assert told == [("xia", "skip", "taken"), ("yan", "approve", "question_closed")]
     assert reply.text == "Nothing was done. Skipped: charge_card."
     assert [(told.by, told.answer, told.accepted, told.reason) for told in view.answers] == [
         ("xia", "skip", True, ""),

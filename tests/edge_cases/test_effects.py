@@ -7,7 +7,7 @@ from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
 from amends.testing.witness import Witness
 from amends.tests.histories.recording import KeepHistory
-from amends.tests.scenarios.stage import make_bench
+from amends.tests.scenarios.stage import make_bench, settled
 from temporalio.client import Client
 
 CHARGE = "charge_card(order_id=4411, amount=40.00)"
@@ -80,6 +80,11 @@ async def test_d06_a_run_of_what_was_already_so_has_nothing_to_undo(bench: ToolB
     assert reply.text == "This run stopped: provision_account failed (RuntimeError)."
     reply = await desk.order("update_crm(order_id=4411)")
     assert reply.text == "Done: update_crm."
+    await settled(desk)
+    calls = [
+        each for each in (await desk.record(desk.user)).entries if each.kind == "call" and each.tool == "update_crm"
+    ]
+    assert [(each.outcome, each.note) for each in calls] == [("done", "it was already so")] * 2
 
 
 @pytest.mark.recorded("undo_refused")
