@@ -36,6 +36,7 @@ class Exit(IntEnum):
         UNREACHABLE: Temporal or a worker does not answer; nothing is lost.
         UNREAD: the turn was not read.
         WRITES: ``plan --detailed-exitcode``: the turn reads, and would write.
+        GOES_ON: ``--wait`` ran out; what was begun goes on by itself.
         DETACHED: left with Ctrl-C; runs go on.
     """
 
@@ -53,6 +54,7 @@ class Exit(IntEnum):
     UNREACHABLE = 11
     UNREAD = 12
     WRITES = 20
+    GOES_ON = 124
     DETACHED = 130
 
 

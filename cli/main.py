@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "confirm": "Answer the open confirmation of a run.",
     "answer": "Answer a question about a doubtful call or a failed undo.",
     "stop": "Stop a run, a session, an agent or everything, and undo it.",
+    "undo": "Undo any run from outside: show the plan, or do it.",
     "runs": "List runs, latest first.",
     "show": "Show one run: steps, undos, questions, answers, reply.",
     "plan": "Show how a turn would be read, checked and asked; run nothing.",

@@ -1,6 +1,7 @@
 """Options that several commands share: which agent, where its runs live, how to print."""
 
 import functools
+import getpass
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ __all__ = [
     "agent_file_option",
     "agent_options",
     "as_json_option",
+    "by_option",
     "context_option",
     "language_option",
     "name_option",
@@ -86,6 +88,13 @@ def as_json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
 
 
+def by_option(said: str) -> Callable[[_Command], _Command]:
+    """Add ``--by WHO`` as ``by``: who does what is done from outside, by default whoever is logged in here."""
+    return click.option(
+        "--by", metavar="WHO", default=_login_name, help=f"{said}  [default: the name you are logged in with]"
+    )
+
+
 def language_option(command: _Command) -> _Command:
     """Add ``--language`` as ``language``."""
     return click.option(
@@ -137,6 +146,13 @@ agent_file_option = click.option(
     metavar="FILE",
     help="The agent file.",
 )
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return "an operator"
 
 
 def _read_context(_: click.Context, __: click.Parameter, said: tuple[str, ...]) -> dict[str, object]:

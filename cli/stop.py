@@ -1,15 +1,14 @@
 """``amends stop``: stop a run, a user's session, an agent, or everything (SPEC 8.4)."""
 
-import getpass
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from ..client.blocking import Agent
-from ..client.stopping import BY, Stopped, StoppedRun
+from ..client.stopping import Stopped, StoppedRun
 from .exits import Exit, exit_of_run
-from .options import agent_options, as_json_option, state_option
+from .options import agent_options, as_json_option, by_option, state_option
 from .replies import answer_hint
 from .targets import is_run
 from .terminal import document, note, say
@@ -31,7 +30,7 @@ _WORST = (Exit.STUCK, Exit.LEFT)
 @click.option("--all", "whole_agent", is_flag=True, help="Every open run and session of the agent.")
 @click.option("--everything", is_flag=True, help="Every open run and session of every agent on the server.")
 @click.option("--reason", default="", help="Why; it stands in the reply and in the record.")
-@click.option("--by", metavar="WHO", help="Who stops.  [default: the name you are logged in with]")
+@by_option("Who stops.")
 @click.option("--wait", type=click.FloatRange(0, 3600), default=30, show_default=True, metavar="SECONDS")
 @agent_options
 @state_option
@@ -42,7 +41,7 @@ def command(
     whole_agent: bool,
     everything: bool,
     reason: str,
-    by: str | None,
+    by: str,
     wait: float,
     file: Path,
     name: str | None,
@@ -55,27 +54,19 @@ def command(
     """
     if [bool(target), whole_agent, everything].count(True) != 1:
         raise click.UsageError("say what to stop: one RUN or USER, or --all, or --everything")
-    who = by or _name()
     with Agent.from_file(file, agent=name, state=state) as desk:
         if target is None:
-            stopped = desk.stop_all(everything=everything, by=who, reason=reason, patience=wait)
+            stopped = desk.stop_all(everything=everything, by=by, reason=reason, patience=wait)
         elif is_run(target):
-            stopped = desk.stop(target, by=who, reason=reason, patience=wait)
+            stopped = desk.stop(target, by=by, reason=reason, patience=wait)
         else:
-            stopped = desk.stop_session(target, by=who, reason=reason, patience=wait)
+            stopped = desk.stop_session(target, by=by, reason=reason, patience=wait)
         if as_json:
             document("amends.stopped/1", stopped.model_dump(mode="json"))
         else:
             _tell(stopped)
     found = {exit_of_run(run.state, run.waiting) for run in stopped.runs if run.state is not None}
     return next((code for code in _WORST if code in found), Exit.DONE)
-
-
-def _name() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return BY
 
 
 def _tell(stopped: Stopped) -> None:

@@ -6,12 +6,13 @@ from ..contract.run import RunView
 
 __all__ = ["is_run", "run_meant"]
 
-_RUN = "run:"
+_PREFIXES = ("run:", "unwind:")
+"""An unwind shows itself as a run does, and its questions are answered in the same way."""
 
 
 def is_run(target: str) -> bool:
     """Whether a word names a run, and not a user."""
-    return target.startswith(_RUN)
+    return target.startswith(_PREFIXES)
 
 
 def run_meant(desk: Agent, target: str) -> RunView:
