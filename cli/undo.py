@@ -13,7 +13,7 @@ from ..contract.unwind import UnwindReport, UnwindVerdict
 from .exits import Exit
 from .options import agent_options, as_json_option, by_option, same_place, state_option
 from .terminal import document, note, say
-from .unwind_lines import plan_lines, report_lines
+from .unwind_lines import plan_lines, report_lines, would_do_something
 
 __all__ = ["command"]
 
@@ -136,7 +136,7 @@ def _tell(report: UnwindReport, *, as_json: bool) -> None:
 
 def _tell_how(plan: UnwindReport, steps: tuple[int, ...], *, past_uncertain: bool) -> None:
     note("Nothing was done.")
-    if plan.verdict == "swept" or (plan.condemned and plan.verdict == "nothing-to-undo"):
+    if plan.verdict == "swept" or (plan.condemned and not would_do_something(plan)):
         return
     words = ["amends", "undo", plan.run, "--apply", "--plan-digest", plan.digest]
     words += ["--steps", ",".join(map(str, steps))] if steps else []

@@ -4,12 +4,16 @@ from collections.abc import Iterator, Mapping
 
 from rich.text import Text
 
-from ..contract.unwind import UndoEntry, UndoReason, UnwindReport, UnwindVerdict
+from ..contract.unwind import UndoEntry, UndoReason, UndoStatus, UnwindReport, UnwindVerdict
 from ..contract.wording import call_text
 from .replies import answer_hint
 from .terminal import columns, styled, visible
 
-__all__ = ["plan_lines", "report_lines"]
+__all__ = ["plan_lines", "report_lines", "would_do_something"]
+
+_SETTLED: frozenset[UndoStatus] = frozenset(
+    ("compensated", "already-compensated", "skipped-not-executed", "skipped-no-hook", "done-by-hand")
+)
 
 _STAYS: Mapping[UndoReason, str] = {
     "irreversible": "nothing can undo it: stays as it is",
@@ -41,10 +45,15 @@ def plan_lines(plan: UnwindReport) -> Iterator[Text | str]:
     """Say what an unwind would do, and what it would leave."""
     yield styled("Undo plan for ", (plan.run, "bold"), f"  plan {plan.digest}" if plan.digest else "")
     yield from _table(plan)
-    yield _WOULD_COME_TO[plan.verdict]
+    yield (_WOULD_COME_TO if would_do_something(plan) else _CAME_TO)[plan.verdict]
     yield from _around(plan)
-    if plan.tombstone is None:
+    if plan.tombstone is None and plan.verdict != "swept":
         yield "Once it is begun the run can never go on."
+
+
+def would_do_something(plan: UnwindReport) -> bool:
+    """Whether an unwind would have anything to do with a write of the run."""
+    return any(entry.status not in _SETTLED for entry in plan.entries)
 
 
 def report_lines(report: UnwindReport) -> Iterator[Text | str]:
