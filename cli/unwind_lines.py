@@ -93,8 +93,7 @@ def _undo(entry: UndoEntry) -> str:
     if entry.error:
         said.append(entry.error)
     if entry.dependents:
-        steps = ", ".join(map(str, entry.dependents))
-        said.append(f"step {steps} stands on it and stays" if len(entry.dependents) == 1 else f"steps {steps} stand on it and stay")
+        said.append(f"what stands on it stays: step {', '.join(map(str, entry.dependents))}")
     return visible("; ".join(part for part in said if part))
 
 

@@ -183,23 +183,24 @@ class _Unwinder:
 
     async def carry_out(self, order: CondemnRequest, plan: UnwindReport) -> UnwindReport:
         begun: list[Follower] = []
+        # Patience is for the undos. The word itself is given first, whoever waits for nothing after it.
+        told = await self._condemn(order)
         try:
             async with asyncio.timeout(self._request.patience):
-                view = await self._followed(order, begun)
+                view = await self._followed(order.model_copy(update={"repeats": True}), told, begun)
         except TimeoutError:
             view = await begun[-1].look() if begun else None
             if view is None or view.unwinding is None:
-                return plan.model_copy(update={"dry_run": False, "verdict": "unwinding"})
+                noted = {"condemned": True, "tombstone": told.tombstone.model_copy(update={"entries": ()})}
+                return plan.model_copy(update={**noted, "dry_run": False, "verdict": "unwinding"})
         if view is None or view.unwinding is None:
             # Everything was undone before: what the run is now says it all.
             return (await self.plan()).model_copy(update={"dry_run": False})
         return view.unwinding.model_copy(update={"later": plan.later, "waiting": view.waiting})
 
-    async def _followed(self, order: CondemnRequest, begun: list[Follower]) -> RunView | None:
-        """Have the run condemned, and follow what undoes it until that is over or asks. None: nothing is left to do."""
+    async def _followed(self, order: CondemnRequest, told: Condemned, begun: list[Follower]) -> RunView | None:
+        """Follow what undoes a condemned run until that is over or asks. None: nothing is left to do."""
         while True:
-            told = await self._condemn(order)
-            order = order.model_copy(update={"repeats": True})
             match told.status:
                 case "settled":
                     return None
@@ -214,13 +215,14 @@ class _Unwinder:
                     begun.append(follower)
                     return await self._attended(follower, told.at)
             await asyncio.sleep(AGAIN)
+            told = await self._condemn(order)
 
     async def _told_to_the_run(self, order: CondemnRequest, at: datetime, begun: list[Follower]) -> RunView | None:
         """Tell an open run, as its session does too, and follow it. None when it was over before it heard of it."""
         follower = Follower(self._place.client, self._run)
+        begun.append(follower)
         with suppress(RPCError):
             await follower.handle.signal(CONDEMN_SIGNAL, order)
-        begun.append(follower)
         view = await self._attended(follower, at)
         if view.condemned is None:
             begun.clear()

@@ -237,7 +237,8 @@ class _Reporter:
         contract, chosen = self._unwinding.contract(step), self._unwinding.chosen
         if not step.landed or contract is None or not contract.undoable:
             return
-        returned = set(_leaves(step.result))
+        # What it was called with and gives back, such as the order, came from elsewhere: others have it from there too.
+        returned = set(_leaves(step.result)) - set(_leaves(dict(step.arguments)))
         for later in self._unwinding.steps:
             its = self._unwinding.contract(later)
             if later.landed <= step.landed or later.state in _UNDONE or its is None:
