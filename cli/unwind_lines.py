@@ -49,6 +49,9 @@ def plan_lines(plan: UnwindReport) -> Iterator[Text | str]:
     yield from _around(plan)
     if plan.tombstone is None and plan.verdict != "swept":
         yield "Once it is begun the run can never go on."
+    elif plan.unwind:
+        yield f"It is under way, as {plan.unwind}."
+        yield from _asks(plan)
 
 
 def would_do_something(plan: UnwindReport) -> bool:
@@ -62,6 +65,10 @@ def report_lines(report: UnwindReport) -> Iterator[Text | str]:
     yield from _table(report)
     yield _CAME_TO[report.verdict]
     yield from _around(report)
+    yield from _asks(report)
+
+
+def _asks(report: UnwindReport) -> Iterator[str]:
     for question in report.waiting:
         yield f"It asks: {question.text}"
         yield from (f"  {line}" for line in answer_hint(question))

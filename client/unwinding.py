@@ -115,7 +115,17 @@ class _Unwinder:
         self._check_steps(loaded)
         plan = plan_undo(loaded, chosen=self._request.steps, tombstone=standing.tombstone)
         later = await later_runs(self._place, self._agent, self._user, self._run)
-        return plan.model_copy(update={"later": later})
+        under_way = loaded.closed_at is None and standing.tombstone is not None
+        return plan.model_copy(update={"later": later, **(await self._under_way() if under_way else {})})
+
+    async def _under_way(self) -> dict[str, object]:
+        """Return which workflow undoes the run at present, and what it asks."""
+        for workflow in (unwind_id(self._run), self._run):
+            with suppress(RPCError):  # there is none
+                view = await Follower(self._place.client, workflow).look()
+                if not view.over:
+                    return {"unwind": workflow, "waiting": view.waiting}
+        return {}
 
     def _swept(self, standing: Standing) -> UnwindReport:
         """Return what can be said of a run whose history Temporal has let go of: never that there is nothing to undo.
@@ -213,7 +223,7 @@ class _Unwinder:
                 case "unwinding":
                     follower = Follower(self._place.client, unwind_id(self._run), execution=told.execution)
                     begun.append(follower)
-                    return await self._attended(follower, told.at)
+                    return await self._attended(follower, order, told.at)
             await asyncio.sleep(AGAIN)
             told = await self._condemn(order)
 
@@ -223,13 +233,13 @@ class _Unwinder:
         begun.append(follower)
         with suppress(RPCError):
             await follower.handle.signal(CONDEMN_SIGNAL, order)
-        view = await self._attended(follower, at)
+        view = await self._attended(follower, order, at)
         if view.condemned is None:
             begun.clear()
             return None
         return view
 
-    async def _attended(self, follower: Follower, at: datetime) -> RunView:
+    async def _attended(self, follower: Follower, order: CondemnRequest, at: datetime) -> RunView:
         """Wait until an unwind is over or asks. A failed undo that was asked about before now is tried again."""
         while True:
             view = await while_served(follower.until_attention(), self._place)
@@ -237,15 +247,15 @@ class _Unwinder:
             if view.over or failed is None:
                 return view
             before = follower.read
-            await self._retry(follower, failed)
+            await self._retry(follower, order, failed)
             view = await while_served(follower.until_attention(since=before), self._place)
 
-    async def _retry(self, follower: Follower, failed: Question) -> None:
+    async def _retry(self, follower: Follower, order: CondemnRequest, failed: Question) -> None:
         answer = Answer(
             question_id=failed.id,
             answer="retry",
-            by=self._request.by or "an operator",
-            note=self._request.reason[:LONGEST_REASON],
+            by=order.by,
+            note=order.reason,
             answer_id=secrets.token_hex(8),
             digest=failed.digest,
         )

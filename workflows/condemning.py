@@ -11,8 +11,10 @@ from ..contract.ending import unfinished
 from ..contract.run import RunView
 from ..contract.unwind import Condemned, CondemnRequest, Tombstone, Unwind, UnwindReport
 
-__all__ = ["CondemnedRuns"]
+__all__ = ["SOME_EXECUTION", "CondemnedRuns"]
 
+SOME_EXECUTION = "unknown"
+"""In place of the Temporal run id of an unwind that a lost session of this person started."""
 REPORTS_KEPT = 30
 """How many tombstones keep what their unwind came to, write by write."""
 
@@ -46,9 +48,7 @@ class CondemnedRuns:
         if is_open:
             return Condemned(status="open", tombstone=tombstone, at=at)
         if order.run in self._unwinding:
-            return Condemned(
-                status="unwinding", tombstone=tombstone, execution=self._unwinding[order.run].execution, at=at
-            )
+            return Condemned(status="unwinding", tombstone=tombstone, execution=self.execution(order.run), at=at)
         if tombstone.verdict is not None and _finished(tombstone):
             return Condemned(status="settled", tombstone=tombstone, at=at)
         self._unwinding[order.run] = Unwind(order=order)
@@ -72,9 +72,9 @@ class CondemnedRuns:
         self._unwinding.pop(run, None)
 
     def execution(self, run: str) -> str:
-        """Return the Temporal run id of the unwind under way, or empty text."""
+        """Return the Temporal run id of the unwind under way, or empty text where it has none that is known."""
         unwind = self._unwinding.get(run)
-        return unwind.execution if unwind else ""
+        return unwind.execution if unwind and unwind.execution != SOME_EXECUTION else ""
 
     def run_ended(self, view: RunView) -> bool:
         """Take in the end of a condemned run that was open; say whether it undid itself.

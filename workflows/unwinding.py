@@ -17,6 +17,7 @@ from ..contract.names import CONDEMN_SIGNAL, UNWIND_WORKFLOW, unwind_id
 from ..contract.record import Entry
 from ..contract.run import RunView
 from ..contract.unwind import CondemnRequest, Refusal
+from .condemning import SOME_EXECUTION
 from .ending import AwaitedEnd
 from .keeping import Kept
 
@@ -85,7 +86,7 @@ class Unwinds:
             order=order, tombstone=tombstone.model_copy(update={"entries": ()}), agent=kept.agent, user=kept.user
         )
         child: workflow.ChildWorkflowHandle[Any, Any] | None = None
-        execution = "unknown"
+        execution = SOME_EXECUTION
         try:
             child = await workflow.start_child_workflow(
                 UNWIND_WORKFLOW,

@@ -179,6 +179,10 @@ def test_an_undo_that_fails_is_repaired_and_the_same_command_goes_on(served: Sho
     retry = next(line.strip() for line in lines if " retry " in line)
     assert retry.startswith(f"amends answer unwind:{run} retry --digest ")
 
+    planned = served.amends("undo", run).stdout.splitlines()
+    assert planned[-len(lines[6:]) :] == lines[6:], "whoever looks at the plan sees the question too"
+    assert f"It is under way, as unwind:{run}." in planned
+
     # Somebody answers while nothing is repaired: it fails again, and asks again.
     answered = served.amends(*retry.split()[1:])
     assert answered.returncode == 6, answered.stderr
