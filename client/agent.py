@@ -314,7 +314,7 @@ class AsyncAgent:
             digest=digest,
             patience=patience,
         )
-        return await undo_run(await self._home.open(), self._home.operators, request, dry_run=dry_run)
+        return await undo_run(await self._home.open(), self.name, self._home.operators, request, dry_run=dry_run)
 
     # Looking
 

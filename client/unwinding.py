@@ -74,7 +74,9 @@ class UndoRequest:
     patience: float = PATIENCE
 
 
-async def undo_run(place: Place, operators: Operators, request: UndoRequest, *, dry_run: bool) -> UnwindReport:
+async def undo_run(
+    place: Place, agent: str, operators: Operators, request: UndoRequest, *, dry_run: bool
+) -> UnwindReport:
     """Plan the unwind of a run, or have it done.
 
     Raises:
@@ -83,7 +85,7 @@ async def undo_run(place: Place, operators: Operators, request: UndoRequest, *, 
         Conflict: ``plan_digest_mismatch``; ``run_open``: single steps of an open run were chosen.
         ValueError: no reason is given, or too long a one.
     """
-    unwinder = _Unwinder(place, request)
+    unwinder = _Unwinder(place, agent, request)
     plan = await unwinder.plan()
     if dry_run or plan.verdict == "swept":
         return plan
@@ -95,7 +97,7 @@ async def undo_run(place: Place, operators: Operators, request: UndoRequest, *, 
 
 
 class _Unwinder:
-    def __init__(self, place: Place, request: UndoRequest) -> None:
+    def __init__(self, place: Place, agent: str, request: UndoRequest) -> None:
         self._place = place
         self._request = request
         self._run = request.run
@@ -103,6 +105,10 @@ class _Unwinder:
         if owner is None:
             raise self._no_such_run()
         self._agent, self._user = owner
+        if self._agent != agent:
+            # Its session is served on another queue, and its operators may be others.
+            message = f"{request.run} is a run of the agent {self._agent}, not of {agent}."
+            raise NotFound("no_such_run", message, f"Ask {self._agent} to undo it.", run_id=request.run)
         self._session = session_workflow_id(*owner)
 
     # The plan

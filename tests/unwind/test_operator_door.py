@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from amends.contract.errors import Conflict, NotAllowed
+from amends.contract.errors import Conflict, NotAllowed, NotFound
 from amends.contract.record import Entry
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
@@ -116,6 +116,16 @@ async def test_a_plan_needs_no_token_and_another_plan_than_the_one_shown_is_not_
         await desk.undo(asked.run, reason=REASON, token=desk.token, digest=shown.digest)
     assert told.value.code == "plan_digest_mismatch"
     await nothing_happened(bench, desk, asked.run, ["charge_card", "update_crm"])
+
+
+async def test_a_run_of_another_agent_is_left_to_that_agent(bench: ToolBench, desk: Desk):
+    done = await desk.order(ORDER)
+    foreign = done.run.replace(f"run:{desk.name}:", "run:other:")
+    for dry_run in (True, False):
+        with pytest.raises(NotFound, match="is a run of the agent other, not of desk") as told:
+            await desk.undo(foreign, dry_run=dry_run, reason=REASON, token=desk.token)
+        assert told.value.code == "no_such_run"
+    await nothing_happened(bench, desk, done.run, ["charge_card", "update_crm"])
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 301])
