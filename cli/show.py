@@ -11,7 +11,10 @@ from rich.text import Text
 
 from ..client.blocking import Agent
 from ..client.place import Place
+from ..contract.errors import NotFound
+from ..contract.names import unwind_id
 from ..contract.run import RunView, Step
+from ..contract.unwind import UnwindReport
 from ..contract.wording import call_text, value_text
 from .cards import argument_lines, card, step_state
 from .exits import Exit
@@ -19,6 +22,7 @@ from .options import agent_options, as_json_option, state_option
 from .replies import answer_hint
 from .targets import run_meant
 from .terminal import document, say, styled, visible
+from .unwind_lines import report_lines
 
 __all__ = ["command"]
 
@@ -47,14 +51,31 @@ def command(
             say(json.dumps(desk.result(view.run, position), ensure_ascii=False))
             return Exit.DONE
         where = _in_temporal(view, desk.place()) if temporal else {}
+        unwind = _unwind_of(desk, view)
         if as_json:
-            document("amends.run/1", {**view.model_dump(mode="json"), **({"temporal": where} if temporal else {})})
+            said = {**view.model_dump(mode="json"), "unwinding": unwind.model_dump(mode="json") if unwind else None}
+            document("amends.run/1", {**said, **({"temporal": where} if temporal else {})})
             return Exit.DONE
         for line in _lines(view, atomic=desk.loaded.atomic):
             say(line)
+        if unwind is not None:
+            say()
+            for line in report_lines(unwind):
+                say(line)
         for title, value in where.items():
             say(f"{title}: {value or 'unknown'}")
     return Exit.DONE
+
+
+def _unwind_of(desk: Agent, view: RunView) -> UnwindReport | None:
+    """Return what became of a run that was undone from outside, or None: its own report, or that of a later unwind."""
+    if view.unwinding is not None or not view.over:
+        return view.unwinding
+    try:
+        unwound = desk.run(unwind_id(view.run))
+    except NotFound:
+        return None
+    return unwound.unwinding.model_copy(update={"waiting": unwound.waiting}) if unwound.unwinding else None
 
 
 def _in_temporal(view: RunView, place: Place) -> dict[str, str | None]:

@@ -104,6 +104,11 @@ def test_the_plan_is_shown_and_then_carried_out(served: Shop) -> None:
     )
     assert served.store.calls()[3:] == ["restore_crm", "refund_card"]
 
+    shown = served.amends("show", run).stdout
+    assert shown.endswith(f"\n\n{done.stdout}")
+    assert "\nDone: charge_card, update_crm, send_receipt.\n" in shown, "the run ended well, and was undone later"
+    assert json.loads(served.amends("show", run, "--json").stdout)["unwinding"]["verdict"] == "unwound-with-leftovers"
+
     again = served.amends("undo", run)
     assert again.returncode == 0
     assert again.stderr == "Nothing was done.\n", "nothing is left to do"
