@@ -175,7 +175,8 @@ def _arguments(binary: Path, what: Launch, port: int, ui_port: int | None) -> li
 
 def _spawn(arguments: list[str], what: Launch, log: IO[bytes]) -> int:
     """Starts the server in a session of its own, where Ctrl-C in our terminal does not reach it; gives its pid."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
+    # Settings that mean us: the server may outlive this process, and an operator token is among ours.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "AMENDS_"))}
     if what.database is not None or sys.platform == "win32":
         child = subprocess.Popen(  # noqa: S603 - the program that find_binary chose
             arguments,

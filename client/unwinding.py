@@ -66,7 +66,7 @@ class UndoRequest:
 
     run: str
     reason: str = ""
-    token: str | None = None
+    token: str | None = dataclasses.field(default=None, repr=False)
     by: str = ""
     steps: tuple[int, ...] = ()
     past_uncertain: bool = False

@@ -317,3 +317,13 @@ def test_the_program_is_looked_for_by_name_then_beside_python_then_on_the_path(
 
     monkeypatch.setenv("AMENDS_TEMPORAL_BIN", str(beside))
     assert dev_server.find_binary() == beside
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment of a process is read from /proc")
+@pytest.mark.parametrize("kept", [True, False], ids=["on a folder", "in memory"])
+async def test_an_operator_token_of_ours_is_not_handed_on_to_a_server_that_outlives_us(
+    kept: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AMENDS_OPERATOR_TOKEN", "amo_ops_secret")
+    async with await EmbeddedServer.open(folder if kept else None) as server:
+        assert b"amo_ops_secret" not in Path(f"/proc/{server.pid}/environ").read_bytes()

@@ -1,13 +1,17 @@
 """The operator's door: without a token that will do nothing is condemned, and the record says who tried (SPEC 8.1)."""
 
+import base64
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from amends.client.unwinding import UndoRequest
 from amends.contract.errors import Conflict, NotAllowed, NotFound
+from amends.contract.names import session_workflow_id, unwind_id
 from amends.contract.record import Entry
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
-from amends.tests.scenarios.stage import eventually
+from amends.tests.scenarios.stage import eventually, run_of
 
 ORDER = "charge_card(order_id=4411, amount=40.00); update_crm(order_id=4411)"
 DAY = timedelta(days=1)
@@ -103,6 +107,22 @@ async def test_the_word_that_is_let_through_names_its_token_and_the_person_behin
         ("condemn", "oncall-2", "token oncall-2"),
     ]
     assert bench.names == ["charge_card", "update_crm", "restore_crm", "refund_card"]
+
+
+async def test_no_token_is_in_a_history_or_in_what_is_printed_of_a_request(bench: ToolBench, desk: Desk):
+    done = await desk.order(ORDER)
+    wrong = desk.token[:-43] + "A" * 43
+    with pytest.raises(NotAllowed):
+        await desk.undo(done.run, reason=REASON, token=wrong)
+    assert (await desk.unwind(done.run)).verdict == "unwound"
+    for workflow in (done.run, unwind_id(done.run), session_workflow_id(desk.name, desk.user)):
+        history = (await run_of(desk, workflow).fetch_history()).to_json()
+        payloads = b"".join(base64.b64decode(data) for data in re.findall(r'"data": "([^"]*)"', history))
+        assert b"charge_card" in payloads
+        for secret in (desk.token[-43:], "A" * 43):
+            assert secret not in history
+            assert secret.encode() not in payloads
+    assert desk.token not in repr(UndoRequest(run=done.run, token=desk.token))
 
 
 async def test_a_plan_needs_no_token_and_another_plan_than_the_one_shown_is_not_carried_out(
