@@ -261,7 +261,9 @@ async def events(
 
     async def stream() -> AsyncIterator[str]:
         yield "retry: 2000\n\n"
-        async for each in follow(client, run, lambda: desk.agent.run(run), after=after):
+        async for each in follow(
+            client, run, lambda over: desk.agent.run(run) if over else desk.look(run), after=after
+        ):
             if each is None:
                 yield ": still here\n\n"
             else:

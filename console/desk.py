@@ -14,10 +14,18 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from ..client.agent import AsyncAgent
+from ..client.following import Follower
 from ..client.open_runs import AGAIN
 from ..client.patience import while_served
 from ..contract.errors import Conflict, NotAllowed, NotFound, Unreachable
-from ..contract.names import ANSWER_SIGNAL, LANGUAGE_UPDATE, SESSION_WORKFLOW, STOP_SIGNAL, session_workflow_id
+from ..contract.names import (
+    ANSWER_SIGNAL,
+    LANGUAGE_UPDATE,
+    SESSION_WORKFLOW,
+    STOP_SIGNAL,
+    VIEW_QUERY,
+    session_workflow_id,
+)
 from ..contract.question import Answer, Answered, Question
 from ..contract.reading import Language
 from ..contract.run import RunView
@@ -63,6 +71,22 @@ class Desk:
             raise missing from None
         if not person.sees(view.user):
             raise missing
+        return view
+
+    async def look(self, run: str) -> RunView:
+        """Return what a run shows that is open, or was a moment ago, by asking it and nobody else.
+
+        Raises:
+            NotFound: ``no_such_run``.
+        """
+        place = await self.agent.place()
+        handle = place.client.get_workflow_handle(run)
+        try:
+            view: RunView = await while_served(handle.query(VIEW_QUERY, result_type=RunView), place)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            raise NotFound("no_such_run", "There is no such run.", run_id=run) from error
         return view
 
     async def session(self, person: Person, user: str) -> SessionView | None:
@@ -131,16 +155,22 @@ class Desk:
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
+            ended = await self.agent.run(run)
+            if any(each.accepted and each.question_id == question for each in ended.answers):
+                raise _closed(ended, question) from error
             raise Conflict("already_ended", "The run is over.", AGAIN, run_id=run) from error
         # A query sees every signal that came before it.
-        return _told(await self.agent.run(run), name, question)
+        return _told(await self.look(run), name, question)
 
     async def settled(self, run: str, seconds: float) -> RunView:
         """Wait until a run needs a person or is over, for so long at most; return what it shows then."""
+        place = await self.agent.place()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self.agent.attend(run)
-        return await self.agent.run(run)
+                view = await while_served(Follower(place.client, run).until_attention(), place)
+                if view.over:
+                    return view
+        return await self.look(run)
 
     async def stop(self, person: Person, run: str, note: str) -> RunView:
         """Stop a run: nothing more is sent, and what it did is undone (SPEC 8.4).

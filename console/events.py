@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 
 from pydantic import JsonValue
 from temporalio.api.enums.v1 import EventType
@@ -38,7 +39,11 @@ _ENDED = frozenset(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
     )
 )
-POLL_SECONDS = 15.0
+POLLS = (1.0, 2.0, 5.0, 15.0)
+"""Seconds before a long poll is sent anew from where it stood, since a server under load may miss telling one."""
+BREATH = 0.1
+"""Seconds between two reads: what happens close together is then read together."""
+_WHOLE = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
 ROUNDING = timedelta(microseconds=2)
 """The history counts nanoseconds, the workflow's clock does not. No two tasks are that close."""
 
@@ -63,7 +68,7 @@ def happened(run: str, history: Iterable[HistoryEvent], view: RunView) -> list[H
         at = event.event_time.ToDatetime(UTC)
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
             started = at
-        elif event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+        elif event.event_type == _WHOLE:
             whole = started
         elif event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
             found.append((at, 0, "run.started", {"turn": view.turn, "language": view.language}))
@@ -123,29 +128,38 @@ def _of_view(view: RunView) -> Iterator[tuple[datetime, int, str, dict[str, Json
 
 
 async def follow(
-    client: Client, run: str, view: Callable[[], Awaitable[RunView]], *, after: int = 0
+    client: Client, run: str, view: Callable[[bool], Awaitable[RunView]], *, after: int = 0
 ) -> AsyncIterator[Happened | None]:
     """Yield what happens in a run after the event ``after``, until it is over; None where nothing came for a while.
 
     Args:
         client: Temporal's client.
         run: the run's id.
-        view: asks for what the run shows now.
+        view: asks for what the run shows now; it is told whether the run is over.
         after: the number of the last event that is known already.
     """
     history: list[HistoryEvent] = []
+    shown: RunView | None = None
     events = client.get_workflow_handle(run).fetch_history_events(wait_new_event=True, skip_archival=True)
+    polls = chain(POLLS, repeat(POLLS[-1]))
     while True:
         try:
-            async with asyncio.timeout(POLL_SECONDS):
+            async with asyncio.timeout(next(polls)):
                 await events.fetch_next_page()
         except TimeoutError:
             yield None
             continue
-        history += events.current_page or ()
-        for each in happened(run, history, await view()):
+        polls = chain(POLLS, repeat(POLLS[-1]))
+        new = events.current_page or ()
+        history += new
+        over = bool(history) and history[-1].event_type in _ENDED
+        # What is taken from the view changes with whole tasks alone.
+        if shown is None or over or any(event.event_type == _WHOLE for event in new):
+            shown = await view(over)
+        for each in happened(run, history, shown):
             if each.seq > after:
                 after = each.seq
                 yield each
-        if history and history[-1].event_type in _ENDED:
+        if over:
             return
+        await asyncio.sleep(BREATH)

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
+from temporalio.service import RPCError
 
 from ..client.audit import SessionRecord
 from ..contract.errors import AmendsError, Conflict, NotFound
@@ -44,7 +45,7 @@ class _Page(APIRoute):
         async def told(request: Request) -> Response:
             try:
                 answer: Response = await handle(request)
-            except (AmendsError, ProblemError, ValueError) as error:
+            except (AmendsError, ProblemError, RPCError, ValueError) as error:
                 problem = problem_of(error)
                 if problem.status == 401:
                     return RedirectResponse(f"{request.scope.get('root_path', '')}/sign-in", 303)

@@ -7,6 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from temporalio.service import RPCError, RPCStatusCode
 
 from ..contract.errors import AmendsError, CallerError
 
@@ -16,6 +17,16 @@ JSON = "application/problem+json"
 
 _STATUS: Mapping[str, int] = {"Conflict": 409, "Ambiguous": 409, "NotAllowed": 403, "NotFound": 404, "Unreachable": 503}
 _CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "not_json"}
+
+
+_BUSY = frozenset(
+    (
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.RESOURCE_EXHAUSTED,
+        RPCStatusCode.ABORTED,
+    )
+)
 
 
 class Problem(BaseModel):
@@ -55,6 +66,9 @@ def problem_of(error: Exception) -> Problem:
         )
     if isinstance(error, AmendsError | ValueError):
         return _problem(422, getattr(error, "code", "invalid_request"), str(error))
+    if isinstance(error, RPCError) and error.status in _BUSY:
+        said = f"Temporal does not answer in time ({error.status.name.lower()})."
+        return _problem(503, "temporal_unreachable", said, hint="Ask again; nothing that was accepted is lost.")
     return _problem(500, "unexpected", "Something went wrong here. It is in the server's log.")
 
 
@@ -113,6 +127,7 @@ def handlers() -> dict[type[Exception] | int, object]:
     return {
         ProblemError: _told,
         AmendsError: _told,
+        RPCError: _told,
         ValueError: _told,
         RequestValidationError: _invalid,
         HTTPException: _http,
