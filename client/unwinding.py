@@ -129,7 +129,7 @@ class _Unwinder:
         for workflow in (unwind_id(self._run), self._run):
             with suppress(RPCError):  # there is none
                 view = await Follower(self._place.client, workflow).look()
-                if not view.over:
+                if view.unwinding is not None and not view.over:
                     return {"unwind": workflow, "waiting": view.waiting}
         return {}
 
