@@ -11,7 +11,7 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExec
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
 
-from ..contract.loaded import LoadedRun, UnwindInput
+from ..contract.loaded import LoadedRun, LoadRequest
 from ..contract.names import CONDEMN_SIGNAL, LOAD_RUN_ACTIVITY, VIEW_QUERY, unwind_id
 from ..contract.run import RunInput, RunView
 from .follow import STILL_OPEN, pause
@@ -22,22 +22,23 @@ SWEPT = "swept"
 
 
 @activity.defn(name=LOAD_RUN_ACTIVITY)
-async def load_run(unwind: UnwindInput) -> LoadedRun:
-    """Return what a run did, for the unwind that calls this.
+async def load_run(request: LoadRequest) -> LoadedRun:
+    """Return what a run did, for its unwind or for a fork of it.
 
     Raises:
         ApplicationError: ``swept``: Temporal has let go of it. ``still_open``: somebody started the run anew by force,
             by a reset say; that execution is told to undo itself, and this is to be tried again.
     """
-    client, order = activity.client(), unwind.order
-    loaded = await _loaded(client, order.run, unwind.tombstone.execution)
+    client = activity.client()
+    loaded = await _loaded(client, request.run, request.unwound_by)
     if loaded is None:
-        raise ApplicationError(f"Temporal no longer has {order.run}", type=SWEPT, non_retryable=True)
+        raise ApplicationError(f"Temporal no longer has {request.run}", type=SWEPT, non_retryable=True)
     if loaded.closed_at is None:
-        await client.get_workflow_handle(order.run).signal(CONDEMN_SIGNAL, order)
+        if request.order is not None:
+            await client.get_workflow_handle(request.run).signal(CONDEMN_SIGNAL, request.order)
         waited = datetime.now(UTC) - activity.info().scheduled_time
         raise ApplicationError(
-            f"{order.run} is still open",
+            f"{request.run} is still open",
             type=STILL_OPEN,
             next_retry_delay=pause(waited),
             category=ApplicationErrorCategory.BENIGN,

@@ -5,7 +5,7 @@ session where there is none; an answer goes to the run as a signal, which is dur
 is up or not. Both then wait for the run to need a person or to be over.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,28 +13,26 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from ..contract.names import REWIND_UPDATE, session_workflow_id
+from ..contract.errors import NotFound
+from ..contract.names import REWIND_UPDATE, owner_of_run, session_workflow_id
 from ..contract.question import AnswerWord, QuestionKind
 from ..contract.reading import Language
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import LONGEST_TURN, Rewound, SessionView, Turn
-from ..contract.unwind import UnwindReport
 from ..tools.loader import LoadedAgent
 from ..tools.preview import Preview, preview
 from .audit import SessionRecord, read_record
 from .conflicts import pending_compensation
 from .home import Home
 from .open_runs import OpenRuns, known_session
+from .operator_acts import OperatorActs
 from .operators import Operators
 from .patience import while_served
 from .place import Place
 from .results import read_result
 from .runs import RunSummary, list_runs
-from .stopping import BY, PATIENCE, Stopped, stop_all, stop_run, stop_session
 from .submitting import submit
-from .unwinding import PATIENCE as UNDO_PATIENCE
-from .unwinding import UndoRequest, undo_run
 
 __all__ = ["AsyncAgent"]
 
@@ -42,7 +40,7 @@ LONGEST_USER = 100
 LONGEST_KEY = 200
 
 
-class AsyncAgent:
+class AsyncAgent(OperatorActs):
     """One agent, as a host program uses it.
 
     Make it with `from_file`. Nothing is started or connected before the first call; `close` (or leaving an ``async
@@ -82,11 +80,6 @@ class AsyncAgent:
         """
         home = Home.of_file(path, agent=agent, context=context, state=state, task_queue=task_queue, worker=worker)
         return cls(home, facts=context)
-
-    @property
-    def name(self) -> str:
-        """The agent's name in its file."""
-        return self._home.agent.name
 
     @property
     def loaded(self) -> LoadedAgent:
@@ -170,6 +163,42 @@ class AsyncAgent:
             queue=queue,
             attributes=place.attributes,
         )
+        return await self._begun(place, user, request)
+
+    async def fork(self, run: str, at_step: int, *, key: str | None = None, queue: bool = False) -> Reply:
+        """Go on from a run that is over as a new run: keep its first steps, and run the calls after them anew.
+
+        The steps that are kept stay those of the run that took them. Neither a rollback nor an unwind of the fork
+        undoes them; an unwind of that run undoes the fork first.
+
+        Args:
+            run: the run's id.
+            at_step: how many of its steps are kept; each is done, or was skipped.
+            key: names this request, as in `chat`.
+            queue: wait in line for a run that is open, as in `chat`.
+
+        Raises:
+            NotFound: ``no_such_run``: it is no run of this agent.
+            CondemnedRunError: the run, or one that it goes on from, is condemned.
+            Conflict: ``thread_is_waiting``, ``queue_full`` as in `chat`; ``run_not_started``: it cannot be forked
+                there.
+        """
+        owner = owner_of_run(run)
+        if owner is None or owner[0] != self.name:
+            raise NotFound("no_such_run", f"{self.name} has no run {run}.", "`amends runs` lists them.", run_id=run)
+        place = await self._home.open()
+        request = Turn(
+            text="",
+            request_id=key or uuid4().hex,
+            facts=self._facts,
+            queue=queue,
+            attributes=place.attributes,
+            fork_of=run,
+            at_step=at_step,
+        )
+        return await self._begun(place, owner[1], request)
+
+    async def _begun(self, place: Place, user: str, request: Turn) -> Reply:
         submitted = await submit(place, self.name, user, request)
         if submitted.status == "lacking":
             return Reply(text=submitted.text, state="reading", unread=submitted.unread)
@@ -233,88 +262,6 @@ class AsyncAgent:
         return await self._open_runs.settle(
             user, kinds, answer, run=run, question=question, digest=digest, by=by, note=note, result=result
         )
-
-    # Stopping
-
-    async def stop(self, run: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
-        """Stop a run now: nothing more is sent, and what it did is undone (SPEC 8.4).
-
-        Args:
-            run: the run's id.
-            by: who stops it; named in the reply and in the record.
-            reason: why; 300 characters of it are kept.
-            patience: seconds to wait for the rollback, for it to be over or to ask something.
-
-        Raises:
-            NotFound: ``no_such_run``: there is none, or it is over.
-        """
-        return await stop_run(await self._home.open(), run, by=by, reason=reason, patience=patience)
-
-    async def stop_session(self, user: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
-        """Stop a user's session: its open run as `stop` does, and the turns that wait are not begun.
-
-        Raises:
-            NotFound: ``no_such_session``.
-            Unreachable: no worker serves the agent; the stop is recorded all the same.
-        """
-        place = await self._home.open()
-        return await stop_session(place, self.name, user, by=by, reason=reason, patience=patience)
-
-    async def stop_all(
-        self, *, everything: bool = False, by: str = BY, reason: str = "", patience: float = PATIENCE
-    ) -> Stopped:
-        """Stop every open run and session of this agent, or of every agent there is (``everything``)."""
-        agent = None if everything else self.name
-        return await stop_all(await self._home.open(), agent, by=by, reason=reason, patience=patience)
-
-    # Undoing
-
-    async def undo(
-        self,
-        run: str,
-        *,
-        dry_run: bool = False,
-        reason: str = "",
-        token: str | None = None,
-        by: str = "",
-        steps: Sequence[int] = (),
-        continue_past_uncertain: bool = False,
-        digest: str = "",
-        patience: float = UNDO_PATIENCE,
-    ) -> UnwindReport:
-        """Undo a run from outside, open or over, or plan to: condemn it, then undo its writes, latest first (SPEC 8).
-
-        Done again, it goes on where it stood: what is undone stays so, and a failed undo is tried anew.
-
-        Args:
-            run: the run's id.
-            dry_run: only return the plan. Nothing is sent or noted, and no token is needed.
-            reason: why; it stands in the record.
-            token: an operator token that allows ``undo``; see `operators`.
-            by: the person behind the token, where that is known; by default the token's name.
-            steps: the positions of the writes to undo, from 1; by default all. The run must be over.
-            continue_past_uncertain: go on past a write that nobody knows of, instead of asking a person and waiting.
-            digest: the digest of the plan that was shown; refused if the plan has changed since.
-            patience: seconds to wait for the end. The unwind goes on by itself after that, and the report says
-                ``unwinding``.
-
-        Raises:
-            NotFound: ``no_such_run``, ``no_such_step``.
-            NotAllowed: the token will not do; see `Operators.check`.
-            Conflict: ``plan_digest_mismatch``; ``run_open``.
-            ValueError: there is no reason, or it has more than 300 characters.
-        """
-        request = UndoRequest(
-            run=run,
-            reason=reason,
-            token=token,
-            by=by,
-            steps=tuple(steps),
-            past_uncertain=continue_past_uncertain,
-            digest=digest,
-            patience=patience,
-        )
-        return await undo_run(await self._home.open(), self.name, self._home.operators, request, dry_run=dry_run)
 
     # Looking
 

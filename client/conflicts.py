@@ -3,10 +3,10 @@
 from ..contract.errors import CondemnedRunError, Conflict, ConflictCode
 from ..contract.question import Answer, Question
 from ..contract.run import RunView
-from ..contract.session import Rewound
+from ..contract.session import Rewound, Submitted
 from ..contract.unwind import Tombstone
 
-__all__ = ["condemned", "pending_compensation", "raise_if_not_taken", "thread_is_waiting"]
+__all__ = ["condemned", "condemned_fork", "pending_compensation", "raise_if_not_taken", "thread_is_waiting"]
 
 
 def thread_is_waiting(view: RunView) -> Conflict:
@@ -26,6 +26,13 @@ def condemned(tombstone: Tombstone) -> CondemnedRunError:
     message = f"{tombstone.by} had {tombstone.run} undone at {tombstone.at:%Y-%m-%d %H:%M} UTC: {tombstone.reason}"
     hint = "Nothing of it goes on. Say it again, and it is a new run."
     return CondemnedRunError("run_condemned", message, hint, run_id=tombstone.run)
+
+
+def condemned_fork(run: str, told: Submitted) -> CondemnedRunError:
+    """Return the error for a fork of a condemned run, or of one that goes on from a condemned one."""
+    stands = "" if told.run == run else f", from which {run} goes on,"
+    message = f"{told.run}{stands} is condemned ({told.text}), so nothing can go on from it."
+    return CondemnedRunError("run_condemned", message, "Say the turn again, and it is a new run.", run_id=told.run)
 
 
 def pending_compensation(user: str, rewound: Rewound) -> Conflict:

@@ -18,7 +18,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from ..contract.errors import Conflict, Unreachable
 from ..contract.names import SESSION_WORKFLOW, SUBMIT_UPDATE, WITHDRAW_SIGNAL, session_workflow_id
 from ..contract.session import SessionState, Submitted, Turn
-from .conflicts import thread_is_waiting
+from .conflicts import condemned_fork, thread_is_waiting
 from .following import Follower
 from .patience import while_served
 from .place import Place
@@ -38,6 +38,7 @@ async def submit(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
 
     Raises:
         Conflict: ``thread_is_waiting``, ``queue_full`` or ``run_not_started``.
+        CondemnedRunError: it is a fork of a run that is condemned.
         Unreachable: Temporal does not answer, or no worker serves the agent.
         ValueError: the turn or the facts are too long.
     """
@@ -49,6 +50,8 @@ async def submit(place: Place, agent: str, user: str, turn: Turn) -> Submitted:
             await _withdraw(place, agent, user, update)
             raise
         match told.status:
+            case "condemned":
+                raise condemned_fork(turn.fork_of, told)
             case "started" | "unread" | "lacking" | "stopped":
                 return told
             case "again":

@@ -203,7 +203,7 @@ class _Unwinder:
         told = await self._condemn(order)
         try:
             async with asyncio.timeout(self._request.patience):
-                view = await self._followed(order.model_copy(update={"repeats": True}), told, begun)
+                view = await self.followed(order.model_copy(update={"repeats": True}), told, begun)
         except TimeoutError:
             view = await begun[-1].look() if begun else None
             if view is None or view.unwinding is None:
@@ -214,7 +214,7 @@ class _Unwinder:
             return (await self.plan()).model_copy(update={"dry_run": False})
         return view.unwinding.model_copy(update={"later": plan.later, "waiting": view.waiting})
 
-    async def _followed(self, order: CondemnRequest, told: Condemned, begun: list[Follower]) -> RunView | None:
+    async def followed(self, order: CondemnRequest, told: Condemned, begun: list[Follower]) -> RunView | None:
         """Follow what undoes a condemned run until that is over or asks. None: nothing is left to do."""
         while True:
             match told.status:
@@ -222,6 +222,11 @@ class _Unwinder:
                     return None
                 case "again":
                     pass
+                case "first":
+                    # What goes on from it is undone before it, and each of those says for itself how far it is.
+                    view = await self._fork_followed(told.before[0], order, begun)
+                    if view is not None and view.waiting:
+                        return view
                 case "open":
                     view = await self._told_to_the_run(order, told.at, begun)
                     if view is not None:
@@ -232,6 +237,11 @@ class _Unwinder:
                     return await self._attended(follower, order, told.at)
             await asyncio.sleep(AGAIN)
             told = await self._condemn(order)
+
+    async def _fork_followed(self, fork: str, order: CondemnRequest, begun: list[Follower]) -> RunView | None:
+        unwinder = _Unwinder(self._place, self._agent, dataclasses.replace(self._request, run=fork, steps=()))
+        order = order.model_copy(update={"run": fork, "steps": ()})
+        return await unwinder.followed(order, await self._condemn(order), begun)
 
     async def _told_to_the_run(self, order: CondemnRequest, at: datetime, begun: list[Follower]) -> RunView | None:
         """Tell an open run, as its session does too, and follow it. None when it was over before it heard of it."""

@@ -6,7 +6,7 @@ from .model import Wire
 from .run import RunInput, Step
 from .unwind import CondemnRequest, Tombstone
 
-__all__ = ["LoadedRun", "UnwindInput"]
+__all__ = ["LoadRequest", "LoadedRun", "UnwindInput"]
 
 
 class LoadedRun(Wire):
@@ -19,6 +19,17 @@ class LoadedRun(Wire):
     given: RunInput
     steps: tuple[Step, ...] = ()
     closed_at: datetime | None = None
+
+
+class LoadRequest(Wire):
+    """Which run is to be read again. ``unwound_by`` is the Temporal run id of its latest unwind, if there was one.
+
+    With an ``order``, an execution of it that is open, which somebody started anew by force, is told to undo itself.
+    """
+
+    run: str
+    unwound_by: str = ""
+    order: CondemnRequest | None = None
 
 
 class UnwindInput(Wire):

@@ -102,7 +102,7 @@ class RunInput(Wire):
     ``session`` is the session's identity, ``number`` the run's place in it from 1, ``first_step`` the session-wide
     number of its first step. ``rulebook`` and ``record`` are the wire forms of `rulebook.rules.Rulebook` and
     `rulebook.record.RecordState`. ``tools`` holds the contracts of the tools of the agent. ``attributes`` says
-    whether the server knows our search attributes.
+    whether the server knows our search attributes. ``forked_from`` is the run whose first steps this one goes on from.
     """
 
     session: str
@@ -120,6 +120,7 @@ class RunInput(Wire):
     atomic: bool = True
     attributes: bool = False
     tenant: str | None = None
+    forked_from: str = ""
 
 
 class RunView(Wire):
@@ -128,8 +129,9 @@ class RunView(Wire):
     ``text`` is the one reply of the run, empty while it is open. ``undone`` and ``left`` name steps by position, in the
     order the rollback came to them. ``notice`` says what an open run waits for, where it is no person.
     ``asked`` holds every question of the run, in order, open or closed. ``planned`` is the number of calls of its plan.
-    ``condemned`` says who had it undone from outside, and ``unwinding`` what came of that. An unwind of a run that was
-    over shows itself in the same way: ``run`` is then its own workflow id, and ``unwinding.run`` the run it undoes.
+    ``forked_from`` is the run that it goes on from. ``condemned`` says who had it undone from outside, ``unwinding``
+    what came of that. An unwind of a run that was over shows itself in the same way: ``run`` is then its own workflow
+    id, and ``unwinding.run`` the run it undoes.
     """
 
     run: str
@@ -150,6 +152,7 @@ class RunView(Wire):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     notice: str = ""
+    forked_from: str = ""
     condemned: Tombstone | None = None
     unwinding: UnwindReport | None = None
 

@@ -19,6 +19,7 @@ __all__ = [
     "LONGEST_FACTS",
     "LONGEST_TURN",
     "MOST_QUEUED",
+    "Fork",
     "Lacking",
     "OpenRun",
     "PastRun",
@@ -48,7 +49,8 @@ class Turn(Wire):
     ``request_id`` names the request: the same id again is answered with the first answer. ``settled`` is the id of a
     run the caller has seen end; the session, which may hear of that end a moment later, waits for it instead of
     calling itself busy. ``facts`` come from the host, never from the turn. ``queue`` asks to wait for an open run
-    instead of being told of it (SPEC 7.3).
+    instead of being told of it (SPEC 7.3). ``fork_of`` names a run of the session that is over: instead of being read,
+    the turn goes on from the first ``at_step`` steps of that run, and ``text`` does not matter.
     """
 
     text: str
@@ -58,6 +60,8 @@ class Turn(Wire):
     settled: str = ""
     queue: bool = False
     attributes: bool = False
+    fork_of: str = ""
+    at_step: int = 0
 
 
 class Lacking(Wire):
@@ -77,10 +81,11 @@ class Submitted(Wire):
     nothing was done. ``queued``: it is kept and will start when its time comes, which is not before ``run`` has ended;
     the same request again tells what became of it. ``again``: the session is just continuing as new; nothing was done,
     and the same request is to be sent again. ``not_started``: there is no run, and ``text`` says why. ``stopped``: the
-    session was stopped before its run began; ``text`` says by whom.
+    session was stopped before its run began; ``text`` says by whom. ``condemned``: the run that was to be forked is
+    condemned, or the one that it is a fork of; ``run`` says which.
     """
 
-    status: Literal["started", "unread", "lacking", "busy", "queued", "again", "not_started", "stopped"]
+    status: Literal["started", "unread", "lacking", "busy", "queued", "again", "not_started", "stopped", "condemned"]
     run: str = ""
     asks: bool = False
     text: str = ""
@@ -107,6 +112,7 @@ class Plan(Wire):
     they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with: those of
     the language file, the vocabulary and the tools; empty when unread. ``lacking`` is set when ``text`` asks for the
     one value that is missing. ``said`` is what the calls were read from: the turn, with an answer to such a question.
+    ``forked_from`` is the run whose calls these are, for a fork.
     """
 
     language: Language
@@ -121,6 +127,14 @@ class Plan(Wire):
     asks: bool = False
     digest: str = ""
     lexicon: str = ""
+    forked_from: str = ""
+
+
+class Fork(Wire):
+    """A run that was begun as a fork of another: what that one did is not undone with it."""
+
+    run: str
+    of: str
 
 
 class PastRun(Wire):
@@ -179,7 +193,8 @@ class SessionState(Wire):
     (`rulebook.record.RecordState`), ``chain`` the record itself with its full pages elsewhere. ``past`` holds the
     latest turns, ``turns`` counts all that are over. ``queued`` are the turns that wait for the open run, in order.
     ``remains`` are the runs that are over and not undone. ``tombstones`` are those of condemned runs, and ``unwinding``
-    the unwinds that are to be started or under way. ``former`` are the epochs that it had before.
+    the unwinds that are to be started or under way. ``former`` are the epochs that it had before. ``forks`` says which
+    runs are forks of which.
     """
 
     agent: str
@@ -201,6 +216,7 @@ class SessionState(Wire):
     tombstones: tuple[Tombstone, ...] = ()
     unwinding: tuple[Unwind, ...] = ()
     former: tuple[str, ...] = ()
+    forks: tuple[Fork, ...] = ()
 
     @property
     def session(self) -> str:

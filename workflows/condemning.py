@@ -10,6 +10,7 @@ from datetime import datetime
 from ..contract.ending import unfinished
 from ..contract.run import RunView
 from ..contract.unwind import Condemned, CondemnRequest, Tombstone, Unwind, UnwindReport
+from .lineage import Lineage
 
 __all__ = ["SOME_EXECUTION", "CondemnedRuns"]
 
@@ -22,7 +23,8 @@ REPORTS_KEPT = 30
 class CondemnedRuns:
     """The tombstones of one session, in the order in which they were set, and the unwinds it has to see through."""
 
-    def __init__(self, tombstones: Iterable[Tombstone], unwinding: Iterable[Unwind]) -> None:
+    def __init__(self, tombstones: Iterable[Tombstone], unwinding: Iterable[Unwind], lineage: Lineage) -> None:
+        self._lineage = lineage
         self._tombstones = {tombstone.run: tombstone for tombstone in tombstones}
         self._unwinding = {unwind.order.run: unwind for unwind in unwinding}
 
@@ -40,6 +42,10 @@ class CondemnedRuns:
         """Return the tombstone of a run, if it has one."""
         return self._tombstones.get(run)
 
+    def bars_fork(self, run: str) -> Tombstone | None:
+        """Return the tombstone because of which a run cannot be forked: its own, or that of a run it goes on from."""
+        return next(filter(None, map(self.tombstone, self._lineage.with_ancestors(run))), None)
+
     def condemn(self, order: CondemnRequest, *, is_open: bool, at: datetime) -> Condemned:
         """Set a run's tombstone, unless it has one, and say what undoes it. An unwind that is due is noted."""
         tombstone = self._tombstones.setdefault(
@@ -54,9 +60,17 @@ class CondemnedRuns:
         self._unwinding[order.run] = Unwind(order=order)
         return Condemned(status="unwinding", tombstone=tombstone, at=at)
 
-    def due(self) -> Unwind | None:
-        """Return an unwind that is to be started, if one is."""
-        return next((unwind for unwind in self._unwinding.values() if not unwind.execution), None)
+    def due(self, open_run: str) -> Unwind | None:
+        """Return an unwind that is to be started, if one is. Forks come before what they are forks of."""
+        for run, unwind in self._unwinding.items():
+            if not unwind.execution and not self.pending_forks(run, open_run):
+                return unwind
+        return None
+
+    def pending_forks(self, run: str, open_run: str) -> tuple[str, ...]:
+        """Return the condemned forks of a run that have to be undone before it, and are not."""
+        forks = self._lineage.descendants(run)
+        return tuple(fork for fork in forks if fork in self._unwinding or fork == open_run)
 
     def is_due(self, run: str) -> bool:
         """Whether the unwind of a run is to be started."""

@@ -25,6 +25,7 @@ from ..rulebook.step_events import call_events
 from .condemning import CondemnedRuns
 from .entries import entries_of_run, entries_of_unwind, kept_values
 from .ledger import Ledger
+from .lineage import Lineage
 
 __all__ = ["Kept"]
 
@@ -53,7 +54,8 @@ class Kept:
         self._memory = Memory(state.memory)
         self._requests = dict(state.requests)
         self.lacking = state.lacking
-        self.condemned = CondemnedRuns(state.tombstones, state.unwinding)
+        self._lineage = Lineage(state.forks)
+        self.condemned = CondemnedRuns(state.tombstones, state.unwinding, self._lineage)
         self._former = state.former
         self._tally = Record(RecordState.model_validate(state.tally) if state.tally else None)
 
@@ -79,12 +81,18 @@ class Kept:
             tombstones=self.condemned.tombstones,
             unwinding=self.condemned.unwinding,
             former=self._former,
+            forks=self._lineage.forks,
         )
 
     @property
     def session(self) -> str:
         """The session's identity, under which its next run is started."""
         return f"{self.agent}:{self.user}:{self._epoch}"
+
+    @property
+    def open_run(self) -> str:
+        """The open run, or empty text."""
+        return self.open.run if self.open else ""
 
     def view(self) -> SessionView:
         """Return what the session shows."""
@@ -94,7 +102,7 @@ class Kept:
             agent=self.agent,
             user=self.user,
             language=self.language,
-            open_run=self.open.run if self.open else "",
+            open_run=self.open_run,
             runs=tuple(self._past),
             turns=self.turns,
             queued=len(self.queued),
@@ -107,8 +115,7 @@ class Kept:
 
     def tail(self, now: datetime) -> Tail:
         """Return the record as the session holds it."""
-        open_run = self.open.run if self.open else ""
-        return Tail(chain=self.ledger.chain, agent=self.agent, user=self.user, open_run=open_run, at=now)
+        return Tail(chain=self.ledger.chain, agent=self.agent, user=self.user, open_run=self.open_run, at=now)
 
     # Requests
 
@@ -178,6 +185,7 @@ class Kept:
             facts=turn.facts,
             atomic=plan.atomic,
             attributes=turn.attributes,
+            forked_from=plan.forked_from,
         )
         self._next_run += 1
         self._next_step += len(plan.calls)
@@ -199,6 +207,8 @@ class Kept:
             first_step=given.first_step,
             calls=tuple(call.model_copy(update={"arguments": kept_values(call.arguments)}) for call in given.calls),
         )
+        if plan.forked_from:
+            self._lineage.note(run, plan.forked_from)
         self._write(self._turn_entry(turn, plan.language, run, at))
 
     def note_no_run(self, turn: Turn, language: Language, text: str, at: datetime) -> None:
@@ -217,6 +227,7 @@ class Kept:
             text=turn.text,
             language=language,
             facts=facts if isinstance(facts, dict) else None,
+            note=f"fork of {turn.fork_of} after step {turn.at_step}" if turn.fork_of else "",
         )
 
     # A run ends
@@ -286,9 +297,16 @@ class Kept:
     # Unwinding
 
     def condemn(self, order: CondemnRequest, at: datetime) -> Condemned:
-        """Set a run's tombstone before anything of it is undone, and say what undoes it (SPEC 8.2)."""
-        is_open = self.open is not None and self.open.run == order.run
-        told = self.condemned.condemn(order, is_open=is_open, at=at)
+        """Set a run's tombstone before anything of it is undone, and say what undoes it (SPEC 8.2).
+
+        What goes on from it is condemned with it, and undone before it.
+        """
+        for fork in self._lineage.descendants(order.run):
+            with_it = order.model_copy(update={"run": fork, "steps": ()})
+            self.condemned.condemn(with_it, is_open=fork == self.open_run, at=at)
+        told = self.condemned.condemn(order, is_open=order.run == self.open_run, at=at)
+        if forks := self.condemned.pending_forks(order.run, self.open_run):
+            told = told.model_copy(update={"status": "first", "before": forks})
         token = f"token {order.token}" if order.token else ""
         if not order.repeats:
             self._write(Entry(kind="condemn", at=at, by=order.by, run=order.run, text=order.reason, note=token))

@@ -265,6 +265,7 @@ class Progress:
             notice=self.notice,
             started_at=self._started_at,
             ended_at=self._ended_at,
+            forked_from=self.given.forked_from,
             condemned=self.condemned,
             unwinding=self._report() if self.condemned else None,
         )

@@ -25,6 +25,7 @@ from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
+    from ..contract.loaded import LoadRequest
     from ..contract.names import (
         AGENT_ATTRIBUTE,
         CONDEMN_UPDATE,
@@ -52,7 +53,9 @@ with workflow.unsafe.imports_passed_through():
     from .cancellation import Cancellation
     from .ending import AwaitedEnd
     from .folding import fold_anew
+    from .forking import fork_plan
     from .keeping import Kept
+    from .loading import start_loading
     from .reading import read_turn
     from .stopping import stop_words
     from .traces import leave_a_trace
@@ -192,9 +195,9 @@ class SessionWorkflow:
 
     async def _begun(self, turn: Turn) -> Submitted:
         try:
-            plan = await read_turn(
-                self._kept.agent, turn.text, turn.language or self._kept.language, self._kept.lacking
-            )
+            plan = await self._planned(turn)
+            if tombstone := self._kept.condemned.bars_fork(turn.fork_of):
+                return Submitted(status="condemned", run=tombstone.run, text=tombstone.reason)
             self._kept.lacking = plan.lacking
             if plan.said:
                 # A value that was asked for is kept with the turn that it completes.
@@ -215,6 +218,11 @@ class SessionWorkflow:
             return Submitted(status="not_started", text=text)
         self._end = AwaitedEnd(run, child)
         return Submitted(status="started", run=run, asks=plan.asks, language=plan.language)
+
+    async def _planned(self, turn: Turn) -> Plan:
+        if turn.fork_of:
+            return fork_plan(await start_loading(LoadRequest(run=turn.fork_of), tries=1), turn.at_step)
+        return await read_turn(self._kept.agent, turn.text, turn.language or self._kept.language, self._kept.lacking)
 
     async def _started(self, turn: Turn, plan: Plan) -> "tuple[str, workflow.ChildWorkflowHandle[Any, Any]]":
         try:

@@ -5,21 +5,19 @@ a time. What the run did is read from its history by an activity. Then come the 
 questions as in a run that undoes itself: see `rollback`.
 """
 
-from datetime import timedelta
-
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from ..contract.loaded import LoadedRun, UnwindInput
-    from ..contract.names import LOAD_RUN_ACTIVITY, UNWIND_WORKFLOW
+    from ..contract.loaded import LoadedRun, LoadRequest, UnwindInput
+    from ..contract.names import UNWIND_WORKFLOW
     from ..contract.outcome import Failure, Outcome
     from ..contract.run import RunState, RunView
     from ..contract.unwind import UnwindReport, UnwindVerdict
     from .attended import Attended
     from .cancellation import Cancellation
     from .doubt import settle_call
+    from .loading import start_loading
     from .progress import Progress
     from .rollback import roll_back
     from .sending import Sender
@@ -27,8 +25,6 @@ with workflow.unsafe.imports_passed_through():
 
 __all__ = ["UnwindWorkflow"]
 
-_LOAD = timedelta(seconds=30)
-_PATIENCE = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 _UNSETTLED = frozenset(("sent", "in doubt"))
 
 
@@ -62,16 +58,10 @@ class UnwindWorkflow(Attended):
 
     async def _load(self) -> LoadedRun | None:
         """Read what the run did. None when Temporal has let go of its history."""
-        handle: workflow.ActivityHandle[LoadedRun] = workflow.start_activity(
-            LOAD_RUN_ACTIVITY,
-            self._given,
-            result_type=LoadedRun,
-            start_to_close_timeout=_LOAD,
-            retry_policy=_PATIENCE,
-            summary=f"what {self._given.order.run} did",
-        )
+        given = self._given
+        request = LoadRequest(run=given.order.run, unwound_by=given.tombstone.execution, order=given.order)
         try:
-            return await self._cancellation.outlast(handle)
+            return await self._cancellation.outlast(start_loading(request))
         except ActivityError as error:
             workflow.logger.warning("%s cannot be read: %s", self._given.order.run, error.cause)
             return None

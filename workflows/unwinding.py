@@ -16,7 +16,7 @@ from ..contract.loaded import UnwindInput
 from ..contract.names import CONDEMN_SIGNAL, UNWIND_WORKFLOW, unwind_id
 from ..contract.record import Entry
 from ..contract.run import RunView
-from ..contract.unwind import CondemnRequest, Refusal
+from ..contract.unwind import CondemnRequest, Refusal, Unwind
 from .condemning import SOME_EXECUTION
 from .ending import AwaitedEnd
 from .keeping import Kept
@@ -50,9 +50,7 @@ class Unwinds:
     def needs_attention(self) -> bool:
         """Whether `attend` has something to do."""
         return (
-            bool(self._to_tell)
-            or self._kept.condemned.due() is not None
-            or any(end.needs_attention() for end in self._ends.values())
+            bool(self._to_tell) or self._due() is not None or any(end.needs_attention() for end in self._ends.values())
         )
 
     async def attend(self, attributes: TypedSearchAttributes | None) -> None:
@@ -67,9 +65,12 @@ class Unwinds:
                     del self._ends[run]
                     self._kept.close_unwind(run, ended.view, workflow.now())
                 return
-        due = self._kept.condemned.due()
+        due = self._due()
         if due is not None:
             await self._start(due.order, attributes)
+
+    def _due(self) -> Unwind | None:
+        return self._kept.condemned.due(self._kept.open_run)
 
     async def _tell(self, order: CondemnRequest) -> None:
         try:
