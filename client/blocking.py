@@ -183,6 +183,10 @@ class Agent:
         """Stop every run and session of this agent, or of all; see `AsyncAgent.stop_all`."""
         return self._wait(self._agent.stop_all(everything=everything, by=by, reason=reason, patience=patience))
 
+    def unwinds(self, *, open_only: bool = True) -> list[RunSummary]:
+        """List the unwinds of runs that were over; see `AsyncAgent.unwinds`."""
+        return self._wait(self._agent.unwinds(open_only=open_only))
+
     def fork(self, run: str, at_step: int, *, key: str | None = None, queue: bool = False) -> Reply:
         """Go on from a run that is over as a new run; see `AsyncAgent.fork`."""
         return self._wait(self._agent.fork(run, at_step, key=key, queue=queue))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ..contract.unwind import UnwindReport
 from .home import Home
+from .runs import RunSummary, list_unwinds
 from .stopping import BY, PATIENCE, Stopped, stop_all, stop_run, stop_session
 from .unwinding import PATIENCE as UNDO_PATIENCE
 from .unwinding import UndoRequest, undo_run
@@ -55,6 +56,10 @@ class OperatorActs:
         return await stop_all(await self._home.open(), agent, by=by, reason=reason, patience=patience)
 
     # Undoing
+
+    async def unwinds(self, *, open_only: bool = True) -> list[RunSummary]:
+        """List the unwinds of runs that were over, latest first; each is named by its own id, which takes answers."""
+        return await list_unwinds(await self._home.open(), self.name, open_only=open_only)
 
     async def undo(
         self,

@@ -224,19 +224,19 @@ async def test_n20_every_entry_says_who_when_with_what_and_how_often(bench: Tool
     assert report.verdict == "unwound"
 
 
-async def test_must_show_4_a_dry_run_equals_what_the_unwind_then_does(bench: ToolBench, desk: Desk):
+@pytest.mark.parametrize("open_run", [False, True])
+async def test_a_dry_run_equals_what_the_unwind_then_does(bench: ToolBench, desk: Desk, open_run: bool):
     turn = f"{THREE}; add_note(order_id=4411, text=x); send_receipt(order_id=4411)"
-    for run in (await finished(desk, turn), await waiting(desk, turn, approve=4)):
-        plan = await desk.undo(run, dry_run=True)
-        before = len(bench.calls)
-        report = await desk.unwind(run)
-        undone = [(entry.undo, entry.arguments, entry.key) for entry in plan.entries if entry.undo]
-        assert [(call.tool, call.arguments, call.key) for call in bench.calls[before:]] == undone
-        assert [(entry.position, entry.undo, entry.key) for entry in report.entries] == [
-            (entry.position, entry.undo, entry.key) for entry in plan.entries
-        ]
-        assert report.verdict == plan.verdict == "unwound-with-leftovers"
-        await settled(desk)
+    run = await waiting(desk, turn, approve=4) if open_run else await finished(desk, turn)
+    plan = await desk.undo(run, dry_run=True)
+    before = len(bench.calls)
+    report = await desk.unwind(run)
+    undone = [(entry.undo, entry.arguments, entry.key) for entry in plan.entries if entry.undo]
+    assert [(call.tool, call.arguments, call.key) for call in bench.calls[before:]] == undone
+    assert [(entry.position, entry.undo, entry.key) for entry in report.entries] == [
+        (entry.position, entry.undo, entry.key) for entry in plan.entries
+    ]
+    assert report.verdict == plan.verdict == "unwound-with-leftovers"
 
 
 async def test_a_plan_that_has_changed_since_it_was_shown_is_not_carried_out(bench: ToolBench, desk: Desk):
