@@ -14,6 +14,7 @@ SAMPLES: list[AmendsError] = [
     errors.NotSent("pay.example did not resolve"),
     errors.OutcomeUnknown(),
     errors.Unchanged("it was so", result={"id": 1}),
+    errors.CondemnedRunError("run_condemned", "ana had run:shop:u:1:1 undone", run_id="run:shop:u:1:1"),
     errors.Conflict("question_closed", "q1 was answered 'approve' by ana.", "Ask for the run again.", "run:1", "q1"),
     errors.Ambiguous("several_questions", "u-17 has 2 open questions.", choices=("q1", "q2")),
     errors.NotAllowed("not_your_question", "q1 is asked of ana."),
