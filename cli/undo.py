@@ -9,9 +9,11 @@ import click
 
 from ..client.blocking import Agent
 from ..client.unwinding import LONGEST_REASON
+from ..contract.names import unwind_id
 from ..contract.unwind import UnwindReport, UnwindVerdict
 from .exits import Exit
 from .options import agent_options, as_json_option, by_option, same_place, state_option
+from .targets import is_run, run_meant
 from .terminal import document, note, say
 from .unwind_lines import plan_lines, report_lines, would_do_something
 
@@ -39,7 +41,7 @@ def _read_steps(_: click.Context, __: click.Parameter, said: str | None) -> tupl
 
 
 @click.command()
-@click.argument("run", metavar="RUN")
+@click.argument("target", metavar="RUN|USER")
 @click.option("--apply", is_flag=True, help="Do it. Without, the plan is printed and nothing is done.")
 @click.option("--dry-run", is_flag=True, help="The same as no --apply, said aloud.")
 @click.option("--plan-digest", "digest", default="", metavar="DIGEST", help="Do it only if this is still the plan.")
@@ -64,7 +66,7 @@ def _read_steps(_: click.Context, __: click.Parameter, said: str | None) -> tupl
 @as_json_option
 def command(
     *,
-    run: str,
+    target: str,
     apply: bool,
     dry_run: bool,
     digest: str,
@@ -81,6 +83,8 @@ def command(
 ) -> Exit:
     """Show what undoing RUN would do, or undo it: its writes, latest first, whether it is open or over.
 
+    Of a USER, the plan of their open or latest run is shown; to undo it, name the run.
+
     With --apply the run is condemned first: it can never go on, whatever becomes of the undos. That needs a reason and
     an operator token of the scope undo. --wait says how long to wait for the undos. The same command again goes on
     where an unwind got stuck.
@@ -91,8 +95,11 @@ def command(
         raise click.UsageError(f"--apply needs a --reason of 1 to {LONGEST_REASON} characters: it stands in the record")
     if not apply and (said := _idle(reason=reason, token_file=token_file, digest=digest)):
         raise click.UsageError(f"{said} goes with --apply; without it nothing is done")
+    if apply and not is_run(target):
+        raise click.UsageError(f"--apply needs the id of a run: `amends undo {target}` shows it, with its plan")
     token = _token(token_file) if apply else None
     with Agent.from_file(file, agent=name, state=state) as desk:
+        run = target.removeprefix(unwind_id("")) if is_run(target) else run_meant(desk, target).run
         report = desk.undo(
             run,
             dry_run=not apply,

@@ -84,7 +84,8 @@ def test_the_plan_is_shown_and_then_carried_out(served: Shop) -> None:
     assert lines == plan
     command = f"amends undo {run} --apply --plan-digest {found[1]} --reason TEXT"
     assert planned.stderr == f"Nothing was done.\nTo do it:  {command}\n"
-    assert served.amends("undo", run, "--dry-run").stdout == planned.stdout
+    for same in ((run, "--dry-run"), ("u-17",), (f"unwind:{run}",)):
+        assert served.amends("undo", *same).stdout == planned.stdout
     assert served.store.calls() == ["charge_card", "update_crm", "send_receipt"]
 
     served.environment["AMENDS_OPERATOR_TOKEN"] = operator(served, "oncall-1")
@@ -258,7 +259,7 @@ def test_what_does_not_exist_is_not_found_and_who_does_not_wait_is_told_so(serve
     served.environment["AMENDS_OPERATOR_TOKEN"] = operator(served, "oncall-1")
     for words, code in (
         (["run:desk:u-17:abc:1"], "no_such_run"),
-        (["u-17"], "no_such_run"),
+        (["nobody"], "no_such_session"),
         ([run, "--steps", "3"], "no_such_step"),
         ([f"{run}0", "--apply", "--reason", "x"], "no_such_run"),
     ):
@@ -271,6 +272,13 @@ def test_what_does_not_exist_is_not_found_and_who_does_not_wait_is_told_so(serve
     assert ("Under way" in left.stdout) == (left.returncode == 124)
     assert served.amends("undo", run, "--apply", "--reason", "x").returncode == 0
     assert served.store.calls() == ["charge_card", "update_crm", "restore_crm", "refund_card"]
+
+
+def test_to_undo_a_run_it_has_to_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_here(["undo", "u-17", "--apply", "--reason", "x"]) == 2
+    assert "--apply needs the id of a run: `amends undo u-17` shows it, with its plan" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -287,7 +295,7 @@ def test_what_does_not_exist_is_not_found_and_who_does_not_wait_is_told_so(serve
         (["--steps", "1,x"], "'1,x' are no steps such as 1,3"),
         (["--steps", "0"], "'0' are no steps such as 1,3"),
         (["--steps", ""], "'' are no steps such as 1,3"),
-        ([], "Missing argument 'RUN'"),
+        ([], "Missing argument 'RUN|USER'"),
     ],
 )
 def test_what_cannot_be_meant_is_a_usage_error_before_anything_is_started(
