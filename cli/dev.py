@@ -52,7 +52,9 @@ def command(
     @asynccontextmanager
     async def console(connection: Connection) -> AsyncIterator[None]:
         nonlocal address
-        agent = AsyncAgent(Home.on(agents[0], connection, task_queue=settings.task_queue), facts=context)
+        agent = AsyncAgent(
+            Home.on(agents[0], connection, task_queue=settings.task_queue, settings=where), facts=context
+        )
         made = await open_console(agent, People.alone(who), state or where.beside / ".amends")
         chosen = port if port is not None else free_port(PORT)
         async with listening(made, host="127.0.0.1", port=chosen) as address:

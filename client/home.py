@@ -76,13 +76,22 @@ class Home:
         return cls(loaded, settings, task_queue=task_queue, worker=worker)
 
     @classmethod
-    def on(cls, agent: LoadedAgent, connection: Connection, *, task_queue: str | None = None) -> Self:
+    def on(
+        cls,
+        agent: LoadedAgent,
+        connection: Connection,
+        *,
+        task_queue: str | None = None,
+        settings: ConnectionSettings | None = None,
+    ) -> Self:
         """Stand on a connection that somebody else opened, and closes; run no worker.
+
+        ``settings`` are what it was opened with: they also say where the operator tokens are.
 
         Raises:
             BadSetting: as the class.
         """
-        home = cls(agent, ConnectionSettings(), task_queue=task_queue, worker=False)
+        home = cls(agent, settings or ConnectionSettings(), task_queue=task_queue, worker=False)
         home._place = home._place_of(connection)
         return home
 

@@ -18,24 +18,18 @@ from ..contract.run import RunState, RunView
 from ..contract.session import LONGEST_TURN, SessionView, Turn
 from ..tools.preview import Preview
 from .events import Happened, follow, happened
-from .guard import Key, Signed, console_of
+from .guard import Key, Signed, console_of, json_only
 from .limits import Named, key_reused
-from .problems import DOCUMENTED, ProblemError
+from .problems import DOCUMENTED
 
-__all__ = ["api"]
+__all__ = ["Wait", "api"]
 
 LONGEST_WAIT = 60.0
 Said = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TURN)]
 Note = Annotated[str, StringConstraints(max_length=500)]
 
 
-async def _json_only(request: Request) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if request.method in ("POST", "PUT") and kind != "application/json":
-        raise ProblemError(415, "not_json", "The body must be application/json.")
-
-
-api = APIRouter(prefix="/v1", responses={**DOCUMENTED}, dependencies=[Depends(_json_only)])
+api = APIRouter(prefix="/v1", responses={**DOCUMENTED}, dependencies=[Depends(json_only)])
 
 
 class PlanRequest(Stated):

@@ -16,6 +16,8 @@ from .api import api
 from .guard import Console
 from .pages import pages
 from .problems import Problem, handlers
+from .undo_pages import undo_pages
+from .undoing import undoing
 
 __all__ = ["create_app", "document"]
 
@@ -45,7 +47,9 @@ def create_app(console: Console) -> FastAPI:
     )
     app.state.console = console
     app.include_router(api)
+    app.include_router(undoing)
     app.include_router(pages)
+    app.include_router(undo_pages)
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     app.add_api_route("/healthz", _healthy, include_in_schema=False)
     app.middleware("http")(_headers)
@@ -112,6 +116,7 @@ def document() -> dict[str, Any]:
     """Return the OpenAPI document of the API."""
     app = FastAPI(title="amends", version=__version__)
     app.include_router(api)
+    app.include_router(undoing)
     return _document(app)
 
 

@@ -23,6 +23,7 @@ from ..contract.names import (
     LANGUAGE_UPDATE,
     SESSION_WORKFLOW,
     STOP_SIGNAL,
+    UNWIND_WORKFLOW,
     VIEW_QUERY,
     session_workflow_id,
 )
@@ -57,13 +58,13 @@ class Desk:
         self.agent = agent
 
     async def run(self, person: Person, run: str) -> RunView:
-        """Return a run that the person may see.
+        """Return a run that the person may see, or the unwind of one.
 
         Raises:
             NotFound: ``no_such_run``: there is none, or it is not theirs to see.
         """
         missing = NotFound("no_such_run", "There is no such run.")
-        if not run.startswith(f"run:{self.agent.name}:"):
+        if not run.removeprefix("unwind:").startswith(f"run:{self.agent.name}:"):
             raise missing
         try:
             view = await self.agent.run(run)
@@ -200,6 +201,8 @@ class Desk:
                 runs.update(each.run for each in await self.agent.runs(state=state, limit=MOST_OPEN))
         else:
             runs.update(each.run for each in await self.agent.runs(limit=MOST_OPEN) if each.ended_at is None)
+        query = f"WorkflowType = '{UNWIND_WORKFLOW}' AND ExecutionStatus = 'Running'"
+        runs.update([each.id async for each in place.client.list_workflows(query, limit=MOST_OPEN)])
         room = asyncio.Semaphore(AT_ONCE)
 
         async def look(run: str) -> list[Open]:

@@ -13,7 +13,7 @@ from .people import People, Person
 from .problems import ProblemError
 from .seal import Seal
 
-__all__ = ["Console", "Key", "Signed", "console_of", "is_loopback", "require_same_origin", "signed_in"]
+__all__ = ["Console", "Key", "Signed", "console_of", "is_loopback", "json_only", "require_same_origin", "signed_in"]
 
 LONGEST_KEY = 200
 
@@ -101,6 +101,17 @@ async def _signed(request: Request) -> Person:
 
 
 Signed = Annotated[Person, Depends(_signed)]
+
+
+async def json_only(request: Request) -> None:
+    """Refuse a body that does not say that it is JSON; a browser sends none across sites that does.
+
+    Raises:
+        ProblemError: 415 ``not_json``.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.method in ("POST", "PUT") and kind != "application/json":
+        raise ProblemError(415, "not_json", "The body must be application/json.")
 
 
 async def _key(

@@ -14,32 +14,36 @@ from fastapi.routing import APIRoute
 from temporalio.service import RPCError
 
 from ..client.audit import SessionRecord
-from ..contract.errors import AmendsError, Conflict, NotFound
+from ..client.standing import standing_of
+from ..contract.errors import AmendsError, Conflict, NotFound, Unreachable
 from ..contract.reading import Language
 from ..contract.record import Entry
 from ..contract.run import RunState, RunView
 from ..rulebook.lints import lint
 from ..rulebook.model import AgentModel
 from .api import listed, take_turn
-from .guard import console_of, cookie_name, require_same_origin, signed_in
+from .guard import Console, console_of, cookie_name, require_same_origin, signed_in
 from .people import Person
 from .problems import ProblemError, problem_of
 from .render import LANGUAGE_COOKIE, bound_to, language_of, render
 from .words import catalogue
 
-__all__ = ["pages"]
+__all__ = ["Form", "Page", "Who", "lead_to", "pages", "show_run"]
 
 WAIT = 10.0
 """Seconds a page waits for a run after a turn or an answer; it then shows the run as it is and goes on by itself."""
 ARMED = 0.6
 """Seconds from when a card is made until it can be answered: a little less than in the stylesheet."""
+LOOK = 2.0
+"""Seconds at most that a page of a run that is over waits for its session."""
 _LANGUAGES: dict[str, Language] = {"en": "en", "pt-BR": "pt-BR"}
 
 
-class _Page(APIRoute):
+class Page(APIRoute):
     """A page that tells of an error as a page."""
 
     def get_route_handler(self) -> Any:  # noqa: ANN401 - Starlette's own type
+        """Return what handles a request, and tells of its error."""
         handle = super().get_route_handler()
 
         async def told(request: Request) -> Response:
@@ -59,7 +63,7 @@ class _Page(APIRoute):
         return told
 
 
-pages = APIRouter(route_class=_Page, include_in_schema=False)
+pages = APIRouter(route_class=Page, include_in_schema=False)
 
 
 async def _person(request: Request) -> Person:
@@ -88,14 +92,15 @@ Who = Annotated[Person, Depends(_person)]
 Form = Annotated[dict[str, str], Depends(_form)]
 
 
-def _to(request: Request, path: str) -> RedirectResponse:
+def lead_to(request: Request, path: str) -> RedirectResponse:
+    """Lead a browser to a page of this console."""
     return RedirectResponse(f"{request.scope.get('root_path', '')}{path}", 303)
 
 
 @pages.get("/")
 async def home(request: Request, person: Who, user: str = "") -> Response:
     """Lead to the thread that is meant, or to the person's own."""
-    return _to(request, f"/threads/{quote(user or person.name, safe='')}")
+    return lead_to(request, f"/threads/{quote(user or person.name, safe='')}")
 
 
 @pages.get("/threads/{user}")
@@ -133,6 +138,18 @@ async def _thread(
     )
 
 
+async def _undone(console: Console, view: RunView) -> dict[str, bool]:
+    """Say whether a run was undone from outside, and whether it could be."""
+    if view.unwinding is not None and view.unwinding.run != view.run:  # it is itself an unwind
+        return {"condemned": False, "undoable": False}
+    condemned = view.condemned is not None
+    if view.over and not condemned:
+        with suppress(Unreachable, TimeoutError):  # a page of what is over does without a worker
+            async with asyncio.timeout(LOOK):
+                condemned = (await standing_of(await console.desk.agent.place(), view.run)).tombstone is not None
+    return {"condemned": condemned, "undoable": not condemned and any(step.landed for step in view.steps)}
+
+
 def _version(view: RunView | None) -> str:
     """Name what a page shows of a run, so that a page that shows it already is not given it again."""
     return sha256(view.model_dump_json().encode()).hexdigest()[:16] if view else ""
@@ -152,7 +169,7 @@ async def turn(request: Request, person: Who, form: Form, user: str) -> Response
     taken = await take_turn(request, user, said, None, name, WAIT)
     if taken.run is None:
         return await _thread(request, person, user, unread=taken.text, typed=said)
-    return _to(request, f"/runs/{quote(taken.run.run, safe='')}" if taken.run.over else f"/threads/{quote(user)}")
+    return lead_to(request, f"/runs/{quote(taken.run.run, safe='')}" if taken.run.over else f"/threads/{quote(user)}")
 
 
 @pages.get("/inbox")
@@ -175,10 +192,11 @@ async def runs(request: Request, person: Who, state: str = "", user: str = "") -
 @pages.get("/runs/{run}")
 async def one_run(request: Request, person: Who, run: str) -> Response:
     """Show a run: what it asks, what went forward, what came back."""
-    return await _run(request, person, run)
+    return await show_run(request, person, run)
 
 
-async def _run(request: Request, person: Person, run: str, *, notice: str = "", status: int = 200) -> Response:
+async def show_run(request: Request, person: Person, run: str, *, notice: str = "", status: int = 200) -> Response:
+    """Show a run, with what went wrong just now, if anything did."""
     console = console_of(request)
     view = await console.desk.run(person, run)
     version = _version(view)
@@ -192,7 +210,7 @@ async def _run(request: Request, person: Person, run: str, *, notice: str = "", 
     back = f"{root}/runs/{quote(run, safe='')}"
     return render(
         request, "run", person, here="runs", view=view, temporal=temporal, notice=notice, status=status, title=title,
-        back=back, version=version,
+        back=back, version=version, **(await _undone(console, view)),
     )  # fmt: skip
 
 
@@ -201,7 +219,7 @@ async def answer(request: Request, person: Who, form: Form, run: str, question: 
     """Take an answer to the question that was on the page; any other question stays unanswered."""
     console = console_of(request)
     if _came_too_soon(form.get("shown", "")):
-        return await _run(request, person, run, notice=catalogue(language_of(request))["too_soon"], status=409)
+        return await show_run(request, person, run, notice=catalogue(language_of(request))["too_soon"], status=409)
     said = {name: form.get(name, "") for name in ("answer", "digest", "note")}
     result: dict[str, object] | None = None
     supplied = form.get("result", "").strip()
@@ -210,19 +228,19 @@ async def answer(request: Request, person: Who, form: Form, run: str, question: 
             result = _object(supplied)
         except ValueError as error:
             wrong = catalogue(language_of(request))["result_wrong"].format(why=error)
-            return await _run(request, person, run, notice=wrong, status=422)
+            return await show_run(request, person, run, notice=wrong, status=422)
     name = console.replays.name(person.name, request.url.path, form.get("name", ""), json.dumps([said, supplied]))
     try:
         await console.desk.answer(
             person, run, question, said["answer"], digest=said["digest"], name=name, note=said["note"], result=result
         )
     except Conflict as conflict:
-        return await _run(request, person, run, notice=conflict.message, status=409)
+        return await show_run(request, person, run, notice=conflict.message, status=409)
     except ValueError as error:
-        return await _run(request, person, run, notice=str(error), status=422)
+        return await show_run(request, person, run, notice=str(error), status=422)
     view = await console.desk.settled(run, WAIT)
     to_thread = form.get("back", "").endswith(f"/threads/{quote(view.user)}") and not view.over
-    return _to(request, f"/threads/{quote(view.user)}" if to_thread else f"/runs/{quote(run, safe='')}")
+    return lead_to(request, f"/threads/{quote(view.user)}" if to_thread else f"/runs/{quote(run, safe='')}")
 
 
 def _object(supplied: str) -> dict[str, object]:
@@ -255,7 +273,7 @@ async def stop(request: Request, person: Who, form: Form, run: str) -> Response:
     desk = console_of(request).desk
     await desk.stop(person, run, form.get("note", ""))
     await desk.settled(run, WAIT)
-    return _to(request, f"/runs/{quote(run, safe='')}")
+    return lead_to(request, f"/runs/{quote(run, safe='')}")
 
 
 @pages.get("/plan")
@@ -317,7 +335,7 @@ async def change_settings(request: Request, person: Who, form: Form) -> Response
     session = await desk.session(person, user)
     if wanted != (session.language if session else None):
         await desk.set_language(person, user, wanted)
-    answer = _to(request, f"/settings?saved=1&user={quote(user, safe='')}")
+    answer = lead_to(request, f"/settings?saved=1&user={quote(user, safe='')}")
     spoken = form.get("console_language", "")
     if spoken in _LANGUAGES:
         secure = request.url.scheme == "https"
@@ -342,7 +360,7 @@ async def take_token(request: Request) -> Response:
     if person is None:
         w = catalogue(language_of(request))
         return render(request, "sign_in", None, title=w["sign_in"], notice=w["bad_token"], status=401)
-    answer = _to(request, "/")
+    answer = lead_to(request, "/")
     secure = request.url.scheme == "https"
     answer.set_cookie(
         cookie_name(request), console.seal.cookie(person.name), httponly=True, samesite="lax", secure=secure
@@ -353,6 +371,6 @@ async def take_token(request: Request) -> Response:
 @pages.post("/sign-out")
 async def sign_out(request: Request, _form: Form) -> Response:
     """Sign out."""
-    answer = _to(request, "/sign-in")
+    answer = lead_to(request, "/sign-in")
     answer.delete_cookie(cookie_name(request))
     return answer

@@ -18,7 +18,7 @@ from ..contract.visible import visible
 from ..contract.wording import value_text
 from .guard import console_of, cookie_name
 from .people import Person
-from .words import ConsoleLanguage, catalogue, chosen, other_word, run_state, step_state, translated
+from .words import ConsoleLanguage, catalogue, chosen, other_word, run_state, step_state, translated, undo_status
 
 __all__ = ["LANGUAGE_COOKIE", "bound_to", "language_of", "render"]
 
@@ -101,6 +101,7 @@ def render(
         "undo_state": lambda step: step_state(step.state, language),
         "cancelling": cancelling,
         "run_state": lambda state: run_state(state, language),
+        "undo_status": lambda status: undo_status(status, language),
         "other_word": lambda word: other_word(word, language),
         "recovery": recovery,
         "translated": lambda text, question: translated(text, question, language),

@@ -7,7 +7,16 @@ from ..contract.question import Question
 from ..contract.wording import IRREVERSIBLE, NOTHING_UNDOES
 from . import words_en, words_pt_br
 
-__all__ = ["ConsoleLanguage", "catalogue", "chosen", "other_word", "run_state", "step_state", "translated"]
+__all__ = [
+    "ConsoleLanguage",
+    "catalogue",
+    "chosen",
+    "other_word",
+    "run_state",
+    "step_state",
+    "translated",
+    "undo_status",
+]
 
 ConsoleLanguage: TypeAlias = Literal["en", "pt-BR"]
 
@@ -32,6 +41,11 @@ def run_state(state: str, language: ConsoleLanguage) -> str:
 def step_state(state: str, language: ConsoleLanguage) -> str:
     """Return the word for a step's state."""
     return words_pt_br.STEP_STATES.get(state, state) if language == "pt-BR" else state
+
+
+def undo_status(status: str, language: ConsoleLanguage) -> str:
+    """Return the word for what became, or would become, of a write in an unwind."""
+    return words_pt_br.UNDO_STATUSES.get(status, status) if language == "pt-BR" else status
 
 
 def other_word(word: str, language: ConsoleLanguage) -> str:

@@ -47,6 +47,31 @@ WORDS = {
     "result_wrong": 'O que ela devolveu deve ser um objeto JSON, como {{"charge_id": "ch_91"}} ({why}).',
     "too_soon": "Esse clique veio no instante em que a pergunta apareceu, e nada foi respondido. "
     "Olhe, e responda de novo.",
+    "undo_plan": "Plano de desfazer", "undo_made": "Feito a partir do registro; nada foi chamado.", "order": "Ordem",
+    "would_call": "O que seria chamado", "undo_run": "Desfazer esta execução", "token_of_operator": "Token de operador",
+    "past_uncertain": "Seguir além de uma escrita que ninguém conhece, em vez de perguntar",
+    "never_on": "Uma vez começado, esta execução nunca mais pode continuar.",
+    "condemned": "Esta execução não pode continuar: já começou a ser desfeita.",
+    "condemned_by": "Desfeita pela palavra de",
+    "later_run": "Uma execução posterior desta conversa escreveu {tools}. Isso não é tocado:",
+    "fork": "Outra execução se apoia nesta, e é condenada com ela:",
+    "under_way": "Está em andamento:", "dependents": "o que se apoia nele fica: passo {steps}",
+    "by_hand": "à mão, {by}",
+    "reason_why": "Motivo", "reason_needed": "Um desfazer precisa de um motivo, que fica no registro.",
+    "back_to_run": "Voltar à execução", "see_unwind": "No que deu",
+    "stays_irreversible": "nada pode desfazê-lo: fica", "stays_undo-none": "não precisa de desfazer: fica",
+    "stays_no-undo": "nenhum desfazer declarado: fica", "stays_undo-missing": "a ferramenta que o desfaz sumiu: fica",
+    "stays_effect": "ninguém sabe se teve efeito", "stays_undo": "ninguém sabe se o seu desfazer teve efeito",
+    "stays_not-chosen": "não escolhido: fica", "stays_stopped": "não tentado, pois o desfazer parou antes dele",
+    "came_unwound": "Tudo o que teve efeito foi desfeito.",
+    "came_unwound-with-leftovers": "O que podia ser desfeito foi desfeito, e algo fica.",
+    "came_stuck": "Uma pessoa precisa dizer como continua.",
+    "came_abandoned": "Uma pessoa encerrou; o que não foi desfeito fica.",
+    "came_nothing-to-undo": "Nada a desfazer: nenhuma escrita desta execução está de pé.",
+    "came_unwinding": "Está em andamento.",
+    "came_swept": "O Temporal não tem mais o histórico desta execução; ninguém pode dizer o que ela fez.",
+    "would_unwound": "Se todo desfazer der certo, tudo o que teve efeito é desfeito.",
+    "would_unwound-with-leftovers": "Se todo desfazer der certo, o que pode ser desfeito é desfeito, e algo fica.",
 }  # fmt: skip
 
 RUN_STATES = {
@@ -62,4 +87,10 @@ STEP_STATES = {
 }  # fmt: skip
 OTHERS = {
     "confirm": "confirmar", "outcome": "teve efeito?", "undo": "desfazer", "allow": "permitida", "refuse": "recusada",
+}  # fmt: skip
+UNDO_STATUSES = {
+    "compensated": "desfeito", "already-compensated": "já desfeito", "would-compensate": "seria desfeito",
+    "skipped-not-executed": "não teve efeito", "skipped-no-hook": "fica", "uncertain": "incerto",
+    "busy": "em andamento", "failed": "o desfazer falhou", "not-attempted": "não tentado",
+    "done-by-hand": "desfeito à mão", "abandoned": "deixado",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from amends.client.agent import AsyncAgent
-from amends.client.connect import Connection
+from amends.client.connect import Connection, ConnectionSettings
 from amends.client.home import Home
 from amends.client.search_attributes import ensure_search_attributes
 from amends.console.desk import Desk
@@ -82,7 +82,7 @@ async def place(client: Client, tmp_path_factory: pytest.TempPathFactory) -> Asy
         agent = load_agent(ROOT / "examples/shop/agent.yaml", context={"card_on_file": True})
         attributes = await ensure_search_attributes(client)
         connection = Connection(client=client, embedded=None, search_attributes=attributes)
-        desk = Desk(AsyncAgent(Home.on(agent, connection, task_queue=QUEUE)))
+        desk = Desk(AsyncAgent(Home.on(agent, connection, task_queue=QUEUE, settings=ConnectionSettings(state=folder))))
         quick: dict[str, Any] = {
             "posts": Rate(at_once=10_000, a_second=1_000),
             "sign_ins": Rate(at_once=1_000, a_second=100),
