@@ -120,9 +120,12 @@ class _Unwinder:
             return self._swept(standing)
         self._check_steps(loaded)
         plan = plan_undo(loaded, chosen=self._request.steps, tombstone=standing.tombstone)
-        later = await later_runs(self._place, self._agent, self._user, self._run)
+        written = await later_runs(self._place, self._agent, self._user, self._run)
+        later = tuple(each for each in written if each.run not in standing.forks)
         under_way = loaded.closed_at is None and standing.tombstone is not None
-        return plan.model_copy(update={"later": later, **(await self._under_way() if under_way else {})})
+        return plan.model_copy(
+            update={"later": later, "forks": standing.forks, **(await self._under_way() if under_way else {})}
+        )
 
     async def _under_way(self) -> dict[str, object]:
         """Return which workflow undoes the run at present, and what it asks."""
@@ -212,7 +215,8 @@ class _Unwinder:
         if view is None or view.unwinding is None:
             # Everything was undone before: what the run is now says it all.
             return (await self.plan()).model_copy(update={"dry_run": False})
-        return view.unwinding.model_copy(update={"later": plan.later, "waiting": view.waiting})
+        around = {"later": plan.later, "forks": plan.forks} if view.unwinding.run == self._run else {}
+        return view.unwinding.model_copy(update={**around, "waiting": view.waiting})
 
     async def followed(self, order: CondemnRequest, told: Condemned, begun: list[Follower]) -> RunView | None:
         """Follow what undoes a condemned run until that is over or asks. None: nothing is left to do."""

@@ -129,10 +129,14 @@ class Unwind(Wire):
 
 
 class Standing(Wire):
-    """What a session knows of a run: whether it ever started one of that name, and its tombstone, if it has one."""
+    """What a session knows of a run: whether it ever started one of that name, and its tombstone, if it has one.
+
+    ``forks`` are the runs that stand on it, in the order in which they have to be undone.
+    """
 
     known: bool = False
     tombstone: Tombstone | None = None
+    forks: tuple[str, ...] = ()
 
 
 class UndoEntry(Wire):

@@ -336,7 +336,8 @@ class Kept:
         mine = session in {f"{self.agent}:{self.user}:{epoch}" for epoch in (*self._former, self._epoch)}
         # Numbers are not counted anew under a new epoch, so none was ever given that is higher than the next.
         known = mine and number.isdigit() and 0 < int(number) < self._next_run
-        return Standing(known=known, tombstone=self.condemned.tombstone(run))
+        forks = tuple(self._lineage.descendants(run))
+        return Standing(known=known, tombstone=self.condemned.tombstone(run), forks=forks)
 
     # Everything else
 
