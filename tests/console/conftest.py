@@ -73,6 +73,7 @@ async def place(client: Client, tmp_path_factory: pytest.TempPathFactory) -> Asy
             "olga": "operator, auditor",
             "ida": "auditor",
             "tess": "desk",
+            "lea": "desk",
             "u-17": "desk",
             "u-18": "desk",
         }
