@@ -100,17 +100,20 @@ def command(
     token = _token(token_file) if apply else None
     with Agent.from_file(file, agent=name, state=state) as desk:
         run = target.removeprefix(unwind_id("")) if is_run(target) else run_meant(desk, target).run
-        report = desk.undo(
-            run,
-            dry_run=not apply,
-            steps=steps,
-            reason=reason.strip(),
-            by=by,
-            token=token,
-            digest=digest,
-            continue_past_uncertain=past_uncertain,
-            patience=wait,
-        )
+        try:
+            report = desk.undo(
+                run,
+                dry_run=not apply,
+                steps=steps,
+                reason=reason.strip(),
+                by=by,
+                token=token,
+                digest=digest,
+                continue_past_uncertain=past_uncertain,
+                patience=wait,
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
         _tell(report, as_json=as_json)
         if not apply and not as_json:
             _tell_how(report, steps, past_uncertain=past_uncertain)

@@ -94,7 +94,7 @@ class OperatorActs:
             NotFound: ``no_such_run``, ``no_such_step``.
             NotAllowed: the token will not do; see `Operators.check`.
             Conflict: ``plan_digest_mismatch``; ``run_open``.
-            ValueError: there is no reason, or it has more than 300 characters.
+            ValueError: there is no reason, or it has more than 300 characters, or ``by`` more than 200.
         """
         request = UndoRequest(
             run=run,

@@ -47,6 +47,8 @@ PATIENCE = 60.0
 AGAIN = 0.1
 """Seconds before a session is asked again that was just hearing of the end of the run."""
 LONGEST_REASON = 300
+LONGEST_NAME = 200
+LONGEST_RUN = 300
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,13 +85,15 @@ async def undo_run(
         NotFound: ``no_such_run``, ``no_such_step``.
         NotAllowed: the operator token will not do; that is noted in the record of the run's session.
         Conflict: ``plan_digest_mismatch``; ``run_open``: single steps of an open run were chosen.
-        ValueError: no reason is given, or too long a one.
+        ValueError: no reason is given, or too long a one, or too long a name.
     """
     unwinder = _Unwinder(place, agent, request)
-    plan = await unwinder.plan()
-    if dry_run or plan.verdict == "swept":
-        return plan
+    if dry_run:
+        return await unwinder.plan()
     order = await unwinder.allowed(operators)
+    plan = await unwinder.plan()
+    if plan.verdict == "swept":
+        return plan
     if request.digest and request.digest != plan.digest:
         message = f"What would be undone of {request.run} is not what was shown: the plan is now {plan.digest}."
         raise Conflict("plan_digest_mismatch", message, "Look at the plan again.", run_id=request.run)
@@ -176,12 +180,18 @@ class _Unwinder:
 
     async def allowed(self, operators: Operators) -> CondemnRequest:
         request = self._request
+        if len(request.by) > LONGEST_NAME:
+            raise ValueError(f"by has {len(request.by)} characters; it may have {LONGEST_NAME}")
         try:
             operator = operators.check(request.token, "undo")
         except NotAllowed as error:
             known = operators.owner(request.token)
             refusal = Refusal(
-                run=self._run, by=request.by, code=error.code, token=known.name if known else "", act="undo"
+                run=self._run[:LONGEST_RUN],
+                by=request.by,
+                code=error.code,
+                token=known.name if known else "",
+                act="undo",
             )
             with suppress(RPCError):  # there may be no session to note it in
                 await self._place.client.get_workflow_handle(self._session).signal(REFUSAL_SIGNAL, refusal)

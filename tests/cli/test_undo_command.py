@@ -265,6 +265,9 @@ def test_what_does_not_exist_is_not_found_and_who_does_not_wait_is_told_so(serve
     ):
         done = served.amends("undo", *words, "--json")
         assert (done.returncode, problem(done)["code"]) == (9, code), words
+    named = served.amends("undo", run, "--apply", "--reason", "x", "--by", "x" * 201)
+    assert (named.returncode, named.stdout) == (2, "")
+    assert "by has 201 characters; it may have 200" in named.stderr
     assert served.store.calls() == ["charge_card", "update_crm"]
 
     left = served.amends("undo", run, "--apply", "--reason", "x", "--wait", "0")

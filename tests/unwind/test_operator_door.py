@@ -74,6 +74,28 @@ async def test_a_token_that_will_not_do_condemns_nothing_and_leaves_a_line(case:
     await nothing_happened(bench, desk, done.run, ["charge_card", "update_crm"])
 
 
+async def test_who_may_not_is_refused_before_anything_else_is_said_of_the_run(bench: ToolBench, desk: Desk):
+    await desk.chat(ORDER, user=desk.user)
+    asked = await desk.confirm(desk.user, "approve")
+    for run, steps in ((asked.run, (1,)), (asked.run, (9,)), (f"{asked.run}9", ()), (f"{asked.run}{'9' * 300}", ())):
+        with pytest.raises(NotAllowed) as told:
+            await desk.undo(run, reason=REASON, token=desk.token[:-1], steps=steps)
+        assert told.value.code == "operator_token_required"
+    await eventually(lambda: _lines(desk, 4))
+    assert {line.run[: len(asked.run)] for line in await refusals(desk)} == {asked.run}
+
+
+async def _lines(desk: Desk, count: int) -> bool:
+    return len(await refusals(desk)) == count
+
+
+async def test_a_name_that_is_too_long_to_keep_is_refused(bench: ToolBench, desk: Desk):
+    done = await desk.order(ORDER)
+    with pytest.raises(ValueError, match="by has 201 characters; it may have 200"):
+        await desk.undo(done.run, reason=REASON, token=desk.token, by="x" * 201)
+    await nothing_happened(bench, desk, done.run, ["charge_card", "update_crm"])
+
+
 async def test_an_open_run_goes_on_after_a_refusal(bench: ToolBench, desk: Desk):
     await desk.chat(ORDER, user=desk.user)
     asked = await desk.confirm(desk.user, "approve")
