@@ -17,6 +17,7 @@ from ..contract.chain import BrokenChain, Head, Header, verify
 from ..contract.memory import Memory, Message
 from ..contract.names import RECORD_QUERY, session_workflow_id
 from ..contract.record import Entry, Page, Tail
+from .asking import ask
 from .patience import while_served
 from .place import Place
 
@@ -85,7 +86,7 @@ async def read_record(place: Place, agent: str, user: str) -> SessionRecord:
         RPCError: with the status ``NOT_FOUND``: the user has no session.
     """
     handle: WorkflowHandle[object, object] = place.client.get_workflow_handle(session_workflow_id(agent, user))
-    tail: Tail = await while_served(handle.query(RECORD_QUERY, result_type=Tail), place)
+    tail: Tail = await while_served(ask(handle, RECORD_QUERY, result_type=Tail), place)
     room = asyncio.Semaphore(PAGES_AT_ONCE)
     pages = await asyncio.gather(*(_page(place, name, room) for name in tail.chain.pages))
     header = Header(

@@ -24,6 +24,7 @@ from temporalio.client import (
 from ..contract.ending import cut_short
 from ..contract.names import ATTENTION_QUERY, VIEW_QUERY
 from ..contract.run import RunView
+from .asking import ask
 
 __all__ = ["Follower"]
 
@@ -119,12 +120,12 @@ class Follower:
                     return view
 
     async def _attention(self) -> RunView:
-        view: RunView = await self._handle.query(ATTENTION_QUERY, result_type=RunView)
+        view: RunView = await ask(self._handle, ATTENTION_QUERY, result_type=RunView)
         return view
 
     async def view(self) -> RunView:
         """Return what the run shows now, by one query."""
-        view: RunView = await self._handle.query(VIEW_QUERY, result_type=RunView)
+        view: RunView = await ask(self._handle, VIEW_QUERY, result_type=RunView)
         return view
 
     async def look(self) -> RunView:

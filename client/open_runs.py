@@ -12,6 +12,7 @@ from ..contract.question import ANSWERS, Answer, AnswerWord, Question, QuestionK
 from ..contract.reply import Reply
 from ..contract.run import RunView
 from ..contract.session import SessionView
+from .asking import ask
 from .conflicts import condemned, raise_if_not_taken
 from .following import Follower
 from .home import Home
@@ -70,7 +71,7 @@ class OpenRuns:
         place, agent = await self._home.open(), self._home.agent.name
         handle = place.client.get_workflow_handle(session_workflow_id(agent, user))
         with known_session(user, agent):
-            return await while_served(handle.query(VIEW_QUERY, result_type=SessionView), place)
+            return await while_served(ask(handle, VIEW_QUERY, result_type=SessionView), place)
 
     async def settle(
         self,

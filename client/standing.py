@@ -4,6 +4,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from ..contract.names import STANDING_QUERY, owner_of_run, session_workflow_id
 from ..contract.unwind import Standing
+from .asking import ask
 from .patience import while_served
 from .place import Place
 
@@ -21,7 +22,7 @@ async def standing_of(place: Place, run: str) -> Standing:
         return Standing()
     session = place.client.get_workflow_handle(session_workflow_id(*owner))
     try:
-        return await while_served(session.query(STANDING_QUERY, run, result_type=Standing), place)
+        return await while_served(ask(session, STANDING_QUERY, run, result_type=Standing), place)
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND:
             return Standing()

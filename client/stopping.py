@@ -21,6 +21,7 @@ from ..contract.names import RUN_WORKFLOW, SESSION_WORKFLOW, STOP_SIGNAL, VIEW_Q
 from ..contract.question import Question
 from ..contract.run import RunState, RunView, StopClass
 from ..contract.session import SessionView
+from .asking import ask
 from .following import Follower
 from .patience import while_served
 from .place import Place
@@ -88,7 +89,7 @@ async def stop_session(place: Place, agent: str, user: str, *, by: str, reason: 
     name = session_workflow_id(agent, user)
     if not await _tell(place, name, by, reason):
         raise NotFound("no_such_session", f"{user} has no session with {agent}.")
-    query = place.client.get_workflow_handle(name).query(VIEW_QUERY, result_type=SessionView)
+    query = ask(place.client.get_workflow_handle(name), VIEW_QUERY, result_type=SessionView)
     try:
         open_run = (await while_served(query, place)).open_run
     except Unreachable as error:

@@ -14,6 +14,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from ..client.agent import AsyncAgent
+from ..client.asking import ask
 from ..client.following import Follower
 from ..client.open_runs import AGAIN
 from ..client.patience import while_served
@@ -83,7 +84,7 @@ class Desk:
         place = await self.agent.place()
         handle = place.client.get_workflow_handle(run)
         try:
-            view: RunView = await while_served(handle.query(VIEW_QUERY, result_type=RunView), place)
+            view: RunView = await while_served(ask(handle, VIEW_QUERY, result_type=RunView), place)
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise

@@ -24,6 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "recorded(name, of='run'): the history of this scenario is kept under that name")
     if config.getoption("--no-workflow-cache"):
         workflow_cache.switch_off()
+        config.addinivalue_line("filterwarnings", workflow_cache.HARMLESS)
 
 
 @pytest.fixture(scope="session")

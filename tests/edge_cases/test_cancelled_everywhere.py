@@ -164,7 +164,8 @@ async def until_an_undo_can_no_longer_land(scene: Scene, patch: Patch) -> Reply:
 
 
 @place
-async def while_the_target_is_asked_once_more(scene: Scene, _: Patch) -> Reply:
+async def while_the_target_is_asked_once_more(scene: Scene, patch: Patch) -> Reply:
+    patch.setattr(doubt, "GRACE", LONG)
     gate, it_did_not = gated(IT_DID_NOT)
     scene.in_call("refund_card", NO_ANSWER, DOES)
     scene.in_call("get_order", CANNOT_TELL, it_did_not)
