@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -57,6 +58,16 @@ def keys_of(shop: Shop, tool: str) -> list[str]:
     with shop.store.open() as connection:
         rows = connection.execute("SELECT key FROM calls WHERE tool = ?", (tool,)).fetchall()
     return [str(row["key"]) for row in rows]
+
+
+def lists_in_the_end(shop: Shop, which: str, wanted: list[tuple[str, str, str]]) -> None:
+    """Look until a list is as it should be: the store behind it lags by a moment."""
+    found: list[tuple[str, str, str]] | None = None
+    deadline = time.monotonic() + 30
+    while found != wanted:
+        assert time.monotonic() < deadline, found
+        listed = json.loads(shop.amends("runs", which, "--json").stdout)["runs"]
+        found = [(each["run"], each["user"], each["state"]) for each in listed]
 
 
 def problem(done) -> dict[str, object]:
@@ -189,6 +200,9 @@ def test_an_undo_that_fails_is_repaired_and_the_same_command_goes_on(served: Sho
     assert planned[-len(lines[6:]) :] == lines[6:], "whoever looks at the plan sees the question too"
     assert f"It is under way, as unwind:{run}." in planned
 
+    lists_in_the_end(served, "--unwinds", [(f"unwind:{run}", "u-17", "stuck")])
+    lists_in_the_end(served, "--state=condemned", [(run, "u-17", "condemned")])
+
     # Somebody answers while nothing is repaired: it fails again, and asks again.
     answered = served.amends(*retry.split()[1:])
     assert answered.returncode == 6, answered.stderr
@@ -204,6 +218,7 @@ def test_an_undo_that_fails_is_repaired_and_the_same_command_goes_on(served: Sho
         ("update_crm", "compensated"),
         ("charge_card", "compensated"),
     ]
+    lists_in_the_end(served, "--unwinds", [])
     keys = keys_of(served, "refund_card")
     assert len(keys) == 3
     assert set(keys) == {report["entries"][1]["key"]}, "every try had the same key"
