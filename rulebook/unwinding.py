@@ -127,7 +127,9 @@ def unwind_report(
     """
     given = unwinding.given
     entries = tuple(_Reporter(unwinding, dry_run=dry_run).entries())
-    named = [entry for entry in entries if entry.undo or entry.status in ("uncertain", "busy")]
+    # Not their statuses: who gives the same word again, to go on where an unwind got stuck, means the same plan.
+    chosen = [entry for entry in entries if entry.reason != "not-chosen"]
+    named = [entry for entry in chosen if entry.undo or entry.status in ("uncertain", "busy")]
     return UnwindReport(
         run=run_id(given.session, given.number),
         dry_run=dry_run,

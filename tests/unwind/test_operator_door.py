@@ -160,6 +160,25 @@ async def test_a_plan_needs_no_token_and_another_plan_than_the_one_shown_is_not_
     await nothing_happened(bench, desk, asked.run, ["charge_card", "update_crm"])
 
 
+async def test_the_digest_of_some_steps_is_not_that_of_all_and_stays_while_the_plan_is_the_same(
+    bench: ToolBench, desk: Desk
+):
+    done = await desk.order(ORDER)
+    all_of_it, some, other = [await desk.undo(done.run, dry_run=True, steps=steps) for steps in ((), (2,), (1,))]
+    assert len({all_of_it.digest, some.digest, other.digest}) == 3
+    assert (await desk.undo(done.run, dry_run=True, steps=(1, 2))).digest == all_of_it.digest
+    for steps, shown in (((), some), ((1,), some), ((2,), all_of_it)):
+        with pytest.raises(Conflict) as told:
+            await desk.undo(done.run, reason=REASON, token=desk.token, digest=shown.digest, steps=steps)
+        assert told.value.code == "plan_digest_mismatch"
+    await nothing_happened(bench, desk, done.run, ["charge_card", "update_crm"])
+
+    for _ in range(2):
+        report = await desk.undo(done.run, reason=REASON, token=desk.token, digest=some.digest, steps=(2,))
+        assert [entry.status for entry in report.entries if entry.position == 1] == ["not-attempted"]
+    assert bench.names == ["charge_card", "update_crm", "restore_crm"]
+
+
 async def test_a_run_of_another_agent_is_left_to_that_agent(bench: ToolBench, desk: Desk):
     done = await desk.order(ORDER)
     foreign = done.run.replace(f"run:{desk.name}:", "run:other:")
