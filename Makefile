@@ -26,8 +26,9 @@ $(READY): $(LOCKED) pyproject.toml
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Kept in a folder of its own, so that its last line can say how to look at what it did.
 demo: $(READY)
-	$(BIN)/amends demo
+	$(BIN)/amends demo --state-folder "$$(mktemp -d)"
 
 # The console's tests drive Debian's chromium. Where it is missing it is installed if we may; else each of those tests
 # says that it was not run.

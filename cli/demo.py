@@ -173,10 +173,10 @@ def _say_where_to_look(state: Path | None) -> None:
     say()
     folder = state or Path(".amends/demo")
     if state is None:
-        say("Nothing was kept. To look at such runs in Temporal's UI, run it again and keep them:")
+        say("Nothing was kept. To look at such runs in the console and in Temporal's UI, run it again and keep them:")
         say(f"  amends demo --state-folder {folder}")
     else:
-        say("To look at these runs in Temporal's UI:")
+        say("To look at these runs in the console and in Temporal's UI:")
     agent = agent_file()
     here = Path.cwd()
     shown = agent.relative_to(here) if agent.is_relative_to(here) else agent

@@ -75,7 +75,7 @@ Order 4411 in the shop's database:
   before  0.00     open  -        0
   after   0.00     open  -        1
 
-To look at these runs in Temporal's UI:
+To look at these runs in the console and in Temporal's UI:
 """  # noqa: E501 -- the replies, to the letter
 
 
