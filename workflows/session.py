@@ -110,6 +110,7 @@ class SessionWorkflow:
                 self._take_in_the_end()
             elif self._unwinds.needs_attention():
                 await self._cancellation.outlast(asyncio.create_task(self._unwinds.attend(self._attributes())))
+                leave_a_trace("an unwind")
             elif self._kept.ledger.full:
                 await self._cancellation.outlast(asyncio.create_task(self._seal_a_page()))
             elif self._may_continue_as_new():
@@ -322,6 +323,7 @@ class SessionWorkflow:
         entry = refusal_of(refused, workflow.now())
         if entry is not None:
             self._kept.refuse(entry)
+        leave_a_trace("a refusal")
 
     # The end of a run, and the record
 

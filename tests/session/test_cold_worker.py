@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from amends.contract.names import ANSWER_UPDATE, STOP_SIGNAL, WITHDRAW_SIGNAL, session_workflow_id
+from amends.contract.names import ANSWER_UPDATE, REFUSAL_SIGNAL, STOP_SIGNAL, WITHDRAW_SIGNAL, session_workflow_id
 from amends.contract.question import Answer
 from amends.testing.desk import Desk, open_desk
 from amends.testing.replay import replay
@@ -33,6 +33,10 @@ async def withdraw(session: Session) -> None:
     await session.signal(WITHDRAW_SIGNAL, "some-update")
 
 
+async def refuse(session: Session) -> None:
+    await session.signal(REFUSAL_SIGNAL, {"run": "some run", "by": "ana", "code": "operator_required"})
+
+
 async def know_nothing(session: Session) -> None:
     await session.signal("no such signal")
 
@@ -42,7 +46,7 @@ async def quiet(session: Session, since: int) -> bool:
     return description.history_length > since and not description.raw_description.HasField("pending_workflow_task")
 
 
-@pytest.mark.parametrize("disturb", [cancel, stop, withdraw, know_nothing], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("disturb", [cancel, stop, withdraw, refuse, know_nothing], ids=lambda each: each.__name__)
 async def test_the_turn_after_a_session_was_disturbed_is_taken_by_a_worker_that_was_just_started(
     client: Client, task_queue: str, disturb: Callable[[Session], Awaitable[None]]
 ):
@@ -84,6 +88,28 @@ async def test_the_turn_after_one_that_waited_is_taken_by_a_worker_that_was_just
         await desk.confirm(desk.user, "approve")
         assert (await waiting).text == "Done: get_order."
         await settled(desk)
+    await two_new_workers_take_a_turn_each(client, desk, session, task_queue)
+
+
+@pytest.mark.parametrize("over", [True, False], ids=["finished", "open"])
+async def test_the_turn_after_an_unwind_is_taken_by_a_worker_that_was_just_started(
+    client: Client, task_queue: str, *, over: bool
+):
+    bench = make_bench()
+    bench.on("charge_card").returns({"id": "ch_91"})
+    async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
+        reply = await desk.chat(f"{TURN}; add_note(order_id=4411, text=x)", user=desk.user)
+        for _ in range(2 if over else 1):
+            await desk.confirm(desk.user, "approve")
+        if over:
+            await settled(desk)
+        await desk.unwind(reply.run)
+        session: Session = client.get_workflow_handle(session_workflow_id(desk.name, desk.user))
+        await settled(desk)
+        since = (await session.describe()).history_length
+        await refuse(session)
+        await eventually(lambda: quiet(session, since))
+    assert bench.names[-1] == "refund_card"
     await two_new_workers_take_a_turn_each(client, desk, session, task_queue)
 
 
