@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import amends
 import pytest
-from amends.contract.names import session_workflow_id
+from amends.contract.names import session_workflow_id, unwind_id
 from amends.testing.desk import Desk
 from amends.tests.scenarios.stage import settled
 from temporalio.client import Client, WorkflowHistory
@@ -26,12 +26,13 @@ FOLDER = Path(__file__).parent / amends.__version__.rpartition(".")[0]
 
 
 async def record(
-    client: Client, desk: Desk, name: str, *, of: Literal["run", "session", "first session"] = "run"
+    client: Client, desk: Desk, name: str, *, of: Literal["run", "session", "first session", "unwind"] = "run"
 ) -> None:
-    """Write the history of the desk's latest run, of its session, or of the session's first execution."""
+    """Write the history of the desk's latest run, of its unwind, of its session, or of that one's first execution."""
     workflow = session_workflow_id(desk.name, desk.user)
-    if of == "run":
-        workflow = (await settled(desk)).runs[-1].run
+    if of in ("run", "unwind"):
+        run = (await settled(desk)).runs[-1].run
+        workflow = unwind_id(run) if of == "unwind" else run
     if of != "first session":
         await keep_as(client, workflow, name)
         return

@@ -6,13 +6,16 @@ from datetime import timedelta
 import pytest
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import is_recording, record_marked
 from amends.tests.scenarios.stage import make_bench
 from amends.workflows import doubt, rollback, sending
 from temporalio.client import Client
 
 
 @pytest.fixture(autouse=True)
-def quick_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_recording(request.config):
+        return
     quick = timedelta(milliseconds=10)
     monkeypatch.setattr(rollback, "WAITS", (quick, quick, quick))
     monkeypatch.setattr(sending, "PAUSES", (quick, quick))
@@ -25,6 +28,9 @@ def bench() -> ToolBench:
 
 
 @pytest.fixture
-async def desk(client: Client, bench: ToolBench, task_queue: str) -> AsyncIterator[Desk]:
+async def desk(
+    client: Client, bench: ToolBench, task_queue: str, request: pytest.FixtureRequest
+) -> AsyncIterator[Desk]:
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         yield desk
+        await record_marked(client, desk, request)

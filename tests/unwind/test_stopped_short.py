@@ -10,6 +10,7 @@ from amends.contract.run import RunView
 from amends.contract.tool import QueryBinding
 from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk, open_desk
+from amends.tests.histories.recording import KeepHistory
 from amends.tests.scenarios.stage import eventually, make_bench, settled, view_when
 from amends.tests.unwind.stage import BOOKED, finished, terminated, waiting
 from temporalio.client import Client
@@ -164,8 +165,10 @@ async def test_g014_the_target_says_that_it_did_not_happen(asking: tuple[ToolBen
     assert bench.called("refund_card") == []
 
 
-@pytest.mark.recorded("unwind_after_the_target_was_asked", of="unwind")
-async def test_g015_g016_the_target_says_that_it_happened_and_with_what(asking: tuple[ToolBench, Desk]):
+@pytest.mark.recorded("unwind_after_the_target_was_asked")
+async def test_g015_g016_the_target_says_that_it_happened_and_with_what(
+    asking: tuple[ToolBench, Desk], keep_history: KeepHistory
+):
     bench, desk = asking
     bench.on("get_order").returns({"happened": True, "result": {"id": "ch_of_the_provider"}})
     report = await desk.unwind(await ended_in_the_middle(bench, desk))
@@ -173,6 +176,7 @@ async def test_g015_g016_the_target_says_that_it_happened_and_with_what(asking: 
     (asked,), (refund,) = bench.called("get_order"), bench.called("refund_card")
     assert (asked.arguments, asked.key) == ({"order_id": "4411"}, bench.called("charge_card")[0].key)
     assert refund.arguments == {"charge_id": "ch_of_the_provider", "amount": "40.00"}
+    await keep_history(report.unwind)
 
 
 @pytest.mark.parametrize("answer", ["maybe", {"happened": "yes"}, {}, None, 1])
