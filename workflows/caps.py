@@ -10,6 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from ..contract.caps import Reservation, Settlement
     from ..contract.names import CAPS_WORKFLOW, RESERVE_UPDATE, SETTLE_UPDATE, VIEW_QUERY
     from ..rulebook.ledger import Ledger, LedgerState
+    from .cancellation import Cancellation
 
 __all__ = ["CapsWorkflow"]
 
@@ -24,8 +25,8 @@ class CapsWorkflow:
 
     @workflow.run
     async def run(self, _: LedgerState | None) -> None:
-        """Answer until it is time to continue as new."""
-        await workflow.wait_condition(
+        """Answer until it is time to continue as new. A cancel request changes nothing: a cap would begin anew."""
+        await Cancellation().wait_through(
             lambda: workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished()
         )
         workflow.continue_as_new(self._ledger.state())

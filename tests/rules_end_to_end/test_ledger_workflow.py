@@ -56,3 +56,13 @@ async def test_the_ledger_keeps_what_is_taken_and_open_across_executions(client,
         await ledger.execute_update(SETTLE_UPDATE, Settlement(ticket="first", keep=False))
         assert not await reserve(ledger, "one more", limit=20)
         assert await reserve(ledger, "one more", limit=21)
+
+
+async def test_a_ledger_that_is_cancelled_forgets_nothing(client, ruled, task_queue):
+    bench = ruled("rules: []\n")
+    async with serving(client, [bench.agent], task_queue=task_queue):
+        name = caps_workflow_id(f"{bench.agent.name}-cancelled")
+        ledger = await client.start_workflow(CAPS_WORKFLOW, None, id=name, task_queue=task_queue)
+        assert await reserve(ledger, "first", limit=1)
+        await ledger.cancel()
+        assert not await reserve(ledger, "second", limit=1)
