@@ -248,6 +248,9 @@ class _Unwinder:
                 case "unwinding":
                     follower = Follower(self._place.client, unwind_id(self._run), execution=told.execution)
                     begun.append(follower)
+                    if order.past_uncertain:  # it may have begun on another word, and wait for an answer
+                        with suppress(RPCError):
+                            await follower.handle.signal(CONDEMN_SIGNAL, order)
                     return await self._attended(follower, order, told.at)
             await asyncio.sleep(AGAIN)
             told = await self._condemn(order)

@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from ..contract.loaded import LoadedRun, LoadRequest, UnwindInput
-    from ..contract.names import UNWIND_WORKFLOW
+    from ..contract.names import CONDEMN_SIGNAL, UNWIND_WORKFLOW
     from ..contract.outcome import Failure, Outcome
     from ..contract.run import RunState, RunView
     from ..contract.unwind import UnwindReport, UnwindVerdict
@@ -21,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
     from .progress import Progress
     from .rollback import roll_back
     from .sending import Sender
-    from .stopping import rolled_back_words
+    from .stopping import order_of, rolled_back_words
 
 __all__ = ["UnwindWorkflow"]
 
@@ -37,6 +37,8 @@ class UnwindWorkflow(Attended):
         super().__init__(None, _empty(given, "undoing", "unwinding"))
         self._given = given
         self._cancellation = Cancellation()
+        self._progress: Progress | None = None
+        self._past_uncertain = given.order.past_uncertain
 
     @workflow.run
     async def run(self, given: UnwindInput) -> RunView:
@@ -46,8 +48,9 @@ class UnwindWorkflow(Attended):
         if loaded is None:
             return _empty(given, "condemned", "swept")
         progress = Progress(loaded.given, steps=loaded.steps, shown_as=workflow.info().workflow_id)
-        progress.condemn(given.order, given.tombstone)
+        progress.condemn(given.order.model_copy(update={"past_uncertain": self._past_uncertain}), given.tombstone)
         progress.choose(given.order.steps)
+        self._progress = progress
         self.attend(progress)
         sender = Sender(progress, self._cancellation)
         progress.enter("undoing")
@@ -55,6 +58,14 @@ class UnwindWorkflow(Attended):
         await roll_back(progress, sender, self._cancellation)
         said = (progress.words.unwound(given.order.by, given.order.reason), *rolled_back_words(progress))
         return progress.end("condemned", " ".join(said))
+
+    @workflow.signal(name=CONDEMN_SIGNAL, description="Go on past what nobody knows of: {by, reason, past_uncertain}.")
+    def condemn(self, order: object = None, *_: object) -> None:
+        """Take a later word of an operator: it may say not to wait for answers, and changes nothing else."""
+        told = order_of(order, self._given.order.run)
+        self._past_uncertain = self._past_uncertain or told.past_uncertain
+        if self._progress is not None:
+            self._progress.condemn(told)
 
     async def _load(self) -> LoadedRun | None:
         """Read what the run did. None when Temporal has let go of its history."""
