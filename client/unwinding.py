@@ -93,7 +93,7 @@ async def undo_run(
     order = await unwinder.allowed(operators)
     plan = await unwinder.plan()
     if plan.verdict == "swept":
-        return plan
+        return plan.model_copy(update={"dry_run": False})
     if request.digest and request.digest != plan.digest:
         message = f"What would be undone of {request.run} is not what was shown: the plan is now {plan.digest}."
         raise Conflict("plan_digest_mismatch", message, "Look at the plan again.", run_id=request.run)
