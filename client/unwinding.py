@@ -112,7 +112,8 @@ class _Unwinder:
         if self._agent != agent:
             # Its session is served on another queue, and its operators may be others.
             message = f"{request.run} is a run of the agent {self._agent}, not of {agent}."
-            raise NotFound("no_such_run", message, f"Ask {self._agent} to undo it.", run_id=request.run)
+            hint = f"Undo it as that agent: `--name {self._agent}`, or `agent={self._agent!r}`."
+            raise NotFound("no_such_run", message, hint, run_id=request.run)
         self._session = session_workflow_id(*owner)
 
     # The plan
