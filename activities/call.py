@@ -18,7 +18,6 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
-from datetime import timedelta
 from typing import cast
 
 from pydantic import JsonValue
@@ -34,6 +33,7 @@ from ..tools.tool import Tool
 from .failures import failure_of, outcome_of_raised
 from .gate import refused_at_the_gate
 from .late import report_when_it_ends
+from .reporting import Reports
 
 __all__ = ["tool_activity"]
 
@@ -80,6 +80,7 @@ async def _attempt(
         return Outcome(status="never_sent", failure=Failure(type="OtherShape", message=said))
     if tool.contract.writes and (refused := await refused_at_the_gate(request)):
         return refused
+    reports = Reports()
     context = ToolContext(
         idempotency_key=request.key,
         session=request.session,
@@ -87,18 +88,19 @@ async def _attempt(
         step=request.step,
         attempt=request.attempt,
         user=request.user,
+        say_progress=reports.say,
     )
     try:
         arguments = tool.call(request.arguments, context)
     except BadArguments as error:
         return Outcome(status="never_sent", failure=failure_of(error))
-    reports = asyncio.create_task(_report(activity.info().heartbeat_timeout))
+    reporting = asyncio.create_task(reports.run(activity.info().heartbeat_timeout))
     work = asyncio.ensure_future(_outcome(tool, request, arguments, threads, store))
     begun = time.monotonic()
     try:
         outcome = await _within_its_time(work, tool, request)
     finally:
-        reports.cancel()
+        reporting.cancel()
     if outcome.status != "in_doubt":
         return outcome
     return outcome.model_copy(update={"ran_ms": int((time.monotonic() - begun) * 1000)})
@@ -195,12 +197,3 @@ def _called(function: Callable[..., object], arguments: dict[str, object]) -> ob
     except StopIteration as error:
         # A future takes no StopIteration: the wait for it would never end.
         raise RuntimeError("the tool raised StopIteration") from error
-
-
-async def _report(limit: timedelta | None) -> None:
-    """Tell the server that the worker lives, often enough; quick calls end before the first report."""
-    if not limit:
-        return
-    while True:
-        await asyncio.sleep(limit.total_seconds() / 3)
-        activity.heartbeat()

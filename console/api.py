@@ -2,25 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from pydantic import JsonValue, StringConstraints
+from pydantic import Field, JsonValue, StringConstraints
 from starlette.responses import StreamingResponse
 
 from ..client.runs import RunSummary
 from ..client.submitting import submit
 from ..contract.errors import NotAllowed, NotFound
 from ..contract.model import Stated, Wire
+from ..contract.names import owner_of_run
 from ..contract.question import Question
 from ..contract.reading import Language, Unread
 from ..contract.run import RunState, RunView
 from ..contract.session import LONGEST_TURN, SessionView, Turn
+from ..contract.unwind import UnwindReport
 from ..tools.preview import Preview
 from .events import Happened, follow, happened
 from .guard import Key, Signed, console_of, json_only
 from .limits import Named, key_reused
 from .problems import DOCUMENTED
+from .progress import CallProgress, progress_of
 
 __all__ = ["Wait", "api"]
 
@@ -100,6 +103,21 @@ class Events(Wire):
     """What happened in a run, in order."""
 
     items: tuple[Happened, ...]
+
+
+class CallsInFlight(Wire):
+    """The calls of a run that are in flight."""
+
+    items: tuple[CallProgress, ...]
+
+
+class Packet(Wire):
+    """A run as a file. ``undo`` is the plan of undoing it from outside; None for the unwind of a run."""
+
+    schema_name: Literal["amends.packet/1"] = Field(default="amends.packet/1", alias="schema")
+    run: RunView
+    events: tuple[Happened, ...]
+    undo: UnwindReport | None = None
 
 
 class Settings(Stated):
@@ -194,6 +212,30 @@ async def listed(request: Request, person: Signed, user: str | None, state: str 
 async def one_run(request: Request, person: Signed, run: str) -> RunView:
     """Return what a run shows: steps, questions, answers, undos, reply."""
     return await console_of(request).desk.run(person, run)
+
+
+@api.get("/runs/{run}/progress")
+async def progress(request: Request, person: Signed, run: str) -> CallsInFlight:
+    """Say how far the calls in flight are, as their tools said last."""
+    desk = console_of(request).desk
+    view = await desk.run(person, run)
+    return CallsInFlight(items=tuple(await progress_of((await desk.agent.place()).client, view)))
+
+
+@api.get("/runs/{run}/export", response_model=Packet)
+async def export(request: Request, person: Signed, run: str) -> Response:
+    """Give away all there is to know of a run as one JSON file: the run, its events, and the plan of undoing it."""
+    desk = console_of(request).desk
+    view = await desk.run(person, run)
+    client = (await desk.agent.place()).client
+    history = [event async for event in client.get_workflow_handle(run).fetch_history_events()]
+    plan: UnwindReport | None = None
+    if owner_of_run(run) is not None:
+        plan = await desk.agent.undo(run, dry_run=True)
+    packet = Packet(run=view, events=tuple(happened(run, history, await desk.run(person, run))), undo=plan)
+    # The name in the header is ours: a run's id may hold what a file's name may not.
+    headers = {"Content-Disposition": 'attachment; filename="run.json"'}
+    return Response(packet.model_dump_json(indent=2, by_alias=True), media_type="application/json", headers=headers)
 
 
 @api.post("/runs/{run}/stop", status_code=202)

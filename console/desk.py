@@ -24,7 +24,6 @@ from ..contract.names import (
     LANGUAGE_UPDATE,
     SESSION_WORKFLOW,
     STOP_SIGNAL,
-    UNWIND_WORKFLOW,
     VIEW_QUERY,
     session_workflow_id,
 )
@@ -202,8 +201,7 @@ class Desk:
                 runs.update(each.run for each in await self.agent.runs(state=state, limit=MOST_OPEN))
         else:
             runs.update(each.run for each in await self.agent.runs(limit=MOST_OPEN) if each.ended_at is None)
-        query = f"WorkflowType = '{UNWIND_WORKFLOW}' AND ExecutionStatus = 'Running'"
-        runs.update([each.id async for each in place.client.list_workflows(query, limit=MOST_OPEN)])
+        runs.update(each.run for each in await self.agent.unwinds())
         room = asyncio.Semaphore(AT_ONCE)
 
         async def look(run: str) -> list[Open]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import chain, repeat
+from typing import NamedTuple
 
 from pydantic import JsonValue
 from temporalio.api.enums.v1 import EventType
@@ -21,7 +22,7 @@ from temporalio.client import Client
 from ..contract.model import Wire
 from ..contract.run import RunView
 
-__all__ = ["Happened", "follow", "happened"]
+__all__ = ["Called", "Happened", "call_of", "follow", "happened"]
 
 _ACTIVITY = re.compile(r"step-(\d+)(\.undo)?(?:(?:\.try)?-(\d+))?")
 _ENDS = {
@@ -46,6 +47,20 @@ BREATH = 0.1
 _WHOLE = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
 ROUNDING = timedelta(microseconds=2)
 """The history counts nanoseconds, the workflow's clock does not. No two tasks are that close."""
+
+
+class Called(NamedTuple):
+    """Which call an activity is."""
+
+    step: int
+    undo: bool
+    attempt: int
+
+
+def call_of(activity_id: str) -> Called | None:
+    """Say which call or undo an activity is, by its id; None for one that is neither."""
+    named = _ACTIVITY.fullmatch(activity_id)
+    return Called(int(named[1]), bool(named[2]), int(named[3] or 1)) if named else None
 
 
 class Happened(Wire):
@@ -90,22 +105,22 @@ def _call(
     """Tell of a call or an undo that was sent, or came back."""
     if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
         sent = event.activity_task_scheduled_event_attributes
-        named = _ACTIVITY.fullmatch(sent.activity_id)
-        if named is None:
+        call = call_of(sent.activity_id)
+        if call is None:
             return
-        lane = "undo" if named[2] else "step"
+        lane = "undo" if call.undo else "step"
         scheduled[event.event_id] = {
             "lane": lane,
-            "step": int(named[1]),
+            "step": call.step,
             "tool": sent.activity_type.name,
-            "attempt": int(named[3] or 1),
+            "attempt": call.attempt,
         }
         yield f"{lane}.in_flight", {name: value for name, value in scheduled[event.event_id].items() if name != "lane"}
     elif event.event_type in _ENDS:
         attributes = getattr(event, str(event.WhichOneof("attributes")))
-        call = scheduled.get(attributes.scheduled_event_id)
-        if call is not None:
-            yield f"{call['lane']}.{_ENDS[event.event_type]}", {k: v for k, v in call.items() if k != "lane"}
+        told = scheduled.get(attributes.scheduled_event_id)
+        if told is not None:
+            yield f"{told['lane']}.{_ENDS[event.event_type]}", {k: v for k, v in told.items() if k != "lane"}
 
 
 def _of_view(view: RunView) -> Iterator[tuple[datetime, int, str, dict[str, JsonValue]]]:

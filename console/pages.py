@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Annotated, Any, get_args
@@ -25,6 +26,7 @@ from .api import listed, take_turn
 from .guard import Console, console_of, cookie_name, require_same_origin, signed_in
 from .people import Person
 from .problems import ProblemError, problem_of
+from .progress import CallProgress, progress_of
 from .render import LANGUAGE_COOKIE, bound_to, language_of, render
 from .words import catalogue
 
@@ -117,7 +119,8 @@ async def _thread(
     view = None
     if session is not None and (session.open_run or ran):
         view = await desk.run(person, session.open_run or ran)
-    version = _version(view)
+    flying = await _flying(console_of(request), view)
+    version = _version(view, flying)
     if request.query_params.get("live") == version:
         return Response(status_code=204)
     past = [each for each in session.runs if view is None or each.run != view.run] if session else []
@@ -131,6 +134,7 @@ async def _thread(
         user=user,
         view=view,
         version=version,
+        flying=flying,
         past=past[-20:],
         unread=unread,
         typed=typed,
@@ -150,9 +154,14 @@ async def _undone(console: Console, view: RunView) -> dict[str, bool]:
     return {"condemned": condemned, "undoable": not condemned and any(step.landed for step in view.steps)}
 
 
-def _version(view: RunView | None) -> str:
+def _version(view: RunView | None, flying: Sequence[CallProgress] = ()) -> str:
     """Name what a page shows of a run, so that a page that shows it already is not given it again."""
-    return sha256(view.model_dump_json().encode()).hexdigest()[:16] if view else ""
+    said = [view.model_dump_json(), *(each.model_dump_json() for each in flying)] if view else []
+    return sha256("".join(said).encode()).hexdigest()[:16] if view else ""
+
+
+async def _flying(console: Console, view: RunView | None) -> list[CallProgress]:
+    return await progress_of((await console.desk.agent.place()).client, view) if view else []
 
 
 def _of(view: RunView | None) -> str:
@@ -199,7 +208,8 @@ async def show_run(request: Request, person: Person, run: str, *, notice: str = 
     """Show a run, with what went wrong just now, if anything did."""
     console = console_of(request)
     view = await console.desk.run(person, run)
-    version = _version(view)
+    flying = await _flying(console, view)
+    version = _version(view, flying)
     if not notice and request.query_params.get("live") == version:
         return Response(status_code=204)
     temporal = ""
@@ -210,7 +220,7 @@ async def show_run(request: Request, person: Person, run: str, *, notice: str = 
     back = f"{root}/runs/{quote(run, safe='')}"
     return render(
         request, "run", person, here="runs", view=view, temporal=temporal, notice=notice, status=status, title=title,
-        back=back, version=version, **(await _undone(console, view)),
+        back=back, version=version, flying=flying, **(await _undone(console, view)),
     )  # fmt: skip
 
 

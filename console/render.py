@@ -18,6 +18,7 @@ from ..contract.visible import visible
 from ..contract.wording import value_text
 from .guard import console_of, cookie_name
 from .people import Person
+from .progress import far
 from .words import ConsoleLanguage, catalogue, chosen, other_word, run_state, step_state, translated, undo_status
 
 __all__ = ["LANGUAGE_COOKIE", "bound_to", "language_of", "render"]
@@ -98,6 +99,7 @@ def render(
         "time": _time,
         "shown": _shown,
         "state": lambda step: _state(step, language),
+        "far": far,
         "undo_state": lambda step: step_state(step.state, language),
         "cancelling": cancelling,
         "run_state": lambda state: run_state(state, language),

@@ -42,6 +42,7 @@ WORDS = {
     "tries": "tries", "still_open": "The run goes on.", "thread_of": "Thread of", "go": "Go",
     "left": "left as it is", "stuck_head": "An undo failed", "note_needed": "This answer needs a remark.",
     "result_wrong": 'What it returned must be a JSON object, such as {{"charge_id": "ch_91"}} ({why}).',
+    "no_word": "under way", "heard": "last heard of",
     "too_soon": "That click came the moment its question appeared, so nothing was answered. Look, and answer again.",
     "undo_plan": "Undo plan", "undo_made": "Made from the record; nothing was called.", "order": "Order",
     "would_call": "What would be called", "undo_run": "Undo this run", "token_of_operator": "Operator token",

@@ -1,6 +1,7 @@
 """What a tool may know about the call it is serving (SPEC 1.5)."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 __all__ = ["ToolContext"]
 
@@ -25,3 +26,17 @@ class ToolContext:
     step: int
     attempt: int
     user: str
+    say_progress: Callable[[int, int | None, str], None] | None = field(default=None, repr=False, compare=False)
+
+    def progress(self, done: int, total: int | None = None, note: str = "") -> None:
+        """Say how far a long call is. People who look at the run see it; nothing else changes by it.
+
+        It may be called from any thread and as often as one likes; the latest is shown within seconds.
+
+        Args:
+            done: how much is done, in whatever the tool counts.
+            total: how much there is to do, if that is known.
+            note: what is counted, such as ``messages``; 200 characters of it are kept.
+        """
+        if self.say_progress is not None:
+            self.say_progress(done, total, note)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
@@ -13,6 +14,10 @@ from .plugin import AmendsPlugin
 from .settings import WorkerSettings
 
 __all__ = ["make_worker", "serving", "workers_for"]
+
+
+NEWS = timedelta(seconds=2)
+"""How often the server hears how far a call is, at most."""
 
 
 def make_worker(
@@ -35,6 +40,7 @@ def make_worker(
         task_queue=task_queue,
         plugins=[AmendsPlugin(*agents, results=settings.results)],
         max_concurrent_activities=settings.max_activities,
+        max_heartbeat_throttle_interval=NEWS,
         graceful_shutdown_timeout=settings.drain,
         sticky_queue_schedule_to_start_timeout=settings.sticky,
         deployment_config=_deployment(settings),

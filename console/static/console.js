@@ -26,5 +26,7 @@
       if (document.activeElement === document.body) card.querySelector("h3")?.focus();
     }
   });
+  // A heartbeat is no event of the run, so what is in flight is looked at now and then.
+  setInterval(() => { if (live()?.dataset.flying && !document.hidden) refresh(); }, 2000);
   listen();
 })();
