@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -223,6 +224,24 @@ def test_an_undo_that_fails_is_repaired_and_the_same_command_goes_on(served: Sho
     assert len(keys) == 3
     assert set(keys) == {report["entries"][1]["key"]}, "every try had the same key"
     assert served.store.calls().count("restore_crm") == 1
+
+
+def test_whoever_undoes_is_killed_and_the_next_goes_on(shop: Shop) -> None:
+    run = ordered(shop, SHORT)
+    shop.environment["AMENDS_OPERATOR_TOKEN"] = operator(shop, "oncall-1")
+    killed = shop.starts("undo", run, "--apply", "--reason", "wrong customer")
+    deadline = time.monotonic() + 30
+    while "restore_crm" not in shop.store.calls():
+        assert time.monotonic() < deadline, killed.communicate()
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    done = shop.amends("undo", run, "--apply", "--reason", "wrong customer", "--wait", "50", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verdict"] == "unwound"
+    assert shop.store.snapshot()["4412"] == {"charged": "0.00", "crm": "open", "account": None, "receipts": 0}
+    for tool in ("restore_crm", "refund_card"):
+        assert len(set(keys_of(shop, tool))) == 1, "sent again, if it was, under the same key"
 
 
 def test_an_open_run_is_undone_and_a_plan_that_has_changed_is_not_carried_out(served: Shop) -> None:
