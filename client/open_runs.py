@@ -112,6 +112,7 @@ class OpenRuns:
         except RPCError as error:
             if error.status == RPCStatusCode.NOT_FOUND:
                 self._forget(user, view.run)
+                await self._raise_if_condemned(await self.look(view.run), kinds)
                 raise Conflict("already_ended", f"The run {view.run} is over.", AGAIN, run_id=view.run) from error
             raise
         after = await self.attend(user, view.run, asks=view.has_more or asked.kind != "confirm", since=before)

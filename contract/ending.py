@@ -31,7 +31,24 @@ def cut_short(view: RunView) -> RunView:
     if unknown:
         sentences.append(said.nobody_knows(unknown))
     state = "left" if done or unknown else "undone"
-    return view.model_copy(update={"state": state, "text": " ".join(sentences), "waiting": (), "notice": ""})
+    report = _cut_off(view.unwinding) if view.unwinding else None
+    ended = {"state": state, "text": " ".join(sentences), "waiting": (), "notice": "", "unwinding": report}
+    return view.model_copy(update=ended)
+
+
+def _cut_off(report: UnwindReport) -> UnwindReport:
+    """Return the report of an unwind that was ended by force: what was under way is in doubt, and the rest stands."""
+    entries = []
+    for entry in report.entries:
+        if entry.status == "busy":
+            reason = "undo" if entry.undo else "effect"
+            entries.append(entry.model_copy(update={"status": "uncertain", "reason": reason}))
+        elif entry.status == "not-attempted" and not entry.reason:
+            entries.append(entry.model_copy(update={"reason": "stopped"}))
+        else:
+            entries.append(entry)
+    verdict = "stuck" if unfinished(entries) else report.verdict
+    return report.model_copy(update={"entries": tuple(entries), "verdict": verdict})
 
 
 def still_to_undo(view: RunView, undoable: frozenset[str], *, atomic: bool) -> tuple[str, ...]:

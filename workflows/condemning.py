@@ -93,12 +93,15 @@ class CondemnedRuns:
     def run_ended(self, view: RunView) -> bool:
         """Take in the end of a condemned run that was open; say whether it undid itself.
 
-        One that was over before it heard of it has to be unwound.
+        One that was over before it heard of it has to be unwound. One that was ended by force is left as it is:
+        whoever did that is at the controls, and may have it undone again (docs/decisions/0016-terminated-runs.md).
         """
         tombstone = self._tombstones[view.run]
-        if view.state == "condemned" and view.unwinding is not None:
+        if view.unwinding is not None:
             self._note(tombstone, view.unwinding, "")
             return True
+        if view.ended_at is None:
+            return False
         order = CondemnRequest(run=view.run, by=tombstone.by, reason=tombstone.reason, token=tombstone.token)
         self._unwinding[view.run] = Unwind(order=order)
         return False

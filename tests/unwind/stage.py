@@ -1,10 +1,13 @@
 """What the tests of unwinds stand on: runs that are over, and ways to end one by force."""
 
+import asyncio
+
 from amends.contract.run import RunView
+from amends.testing.bench import BenchCall, ToolBench
 from amends.testing.desk import Desk
 from amends.tests.scenarios.stage import run_of, settled, view_when
 
-__all__ = ["BOOKED", "THREE", "finished", "terminated", "waiting"]
+__all__ = ["BOOKED", "THREE", "finished", "held", "terminated", "waiting"]
 
 THREE = "charge_card(order_id=4411, amount=40.00); book_slot(order_id=4411); update_crm(order_id=4411)"
 """Three writes, each of which has an undo: refund_card, free_slot, restore_crm."""
@@ -33,3 +36,15 @@ async def terminated(desk: Desk, run: str) -> RunView:
     await run_of(desk, run).terminate("a test wants it")
     await settled(desk)
     return await view_when(desk, run, lambda view: view.over)
+
+
+def held(bench: ToolBench, tool: str, result: object) -> asyncio.Event:
+    """Have a tool take its call and answer with ``result`` once the event is set."""
+    hold = asyncio.Event()
+
+    async def body(_: BenchCall) -> object:
+        await hold.wait()
+        return result
+
+    bench.on(tool).does(body)
+    return hold
