@@ -118,13 +118,14 @@ class _Unwinder:
 
     # The plan
 
-    async def plan(self) -> UnwindReport:
+    async def plan(self, since: datetime | None = None) -> UnwindReport:
+        """Return the plan; or, ``since`` an unwind was asked for of which nothing is left to do, what became of it."""
         loaded = await loaded_run(self._place.client, self._run)
         standing = await standing_of(self._place, self._run)
         if loaded is None:
             return self._swept(standing)
         self._check_steps(loaded)
-        plan = plan_undo(loaded, chosen=self._request.steps, tombstone=standing.tombstone)
+        plan = plan_undo(loaded, chosen=self._request.steps, tombstone=standing.tombstone, since=since)
         written = await later_runs(self._place, self._agent, self._user, self._run)
         later = tuple(each for each in written if each.run not in standing.forks)
         under_way = loaded.closed_at is None and standing.tombstone is not None
@@ -224,8 +225,8 @@ class _Unwinder:
                 noted = {"condemned": True, "tombstone": told.tombstone.model_copy(update={"entries": ()})}
                 return plan.model_copy(update={**noted, "dry_run": False, "verdict": "unwinding"})
         if view is None or view.unwinding is None:
-            # Everything was undone before: what the run is now says it all.
-            return (await self.plan()).model_copy(update={"dry_run": False})
+            # Everything is undone: what the run is now says it all.
+            return await self.plan(told.at)
         around = {"later": plan.later, "forks": plan.forks} if view.unwinding.run == self._run else {}
         return view.unwinding.model_copy(update={**around, "waiting": view.waiting})
 

@@ -129,9 +129,10 @@ class Unwind(Wire):
 
 
 class Standing(Wire):
-    """What a session knows of a run: whether it ever started one of that name, and its tombstone, if it has one.
+    """What a session knows of a run.
 
-    ``forks`` are the runs that stand on it, in the order in which they have to be undone.
+    ``known`` says whether it ever started one of that name. ``tombstone`` is there if the run is condemned. ``forks``
+    are the runs that go on from it, latest first.
     """
 
     known: bool = False
@@ -176,7 +177,8 @@ class UnwindReport(Wire):
     ``entries`` are in the order of the unwind. ``condemned`` says whether the run is, ``tombstone`` by whom. ``digest``
     binds what would be undone, with what and in which order. ``unwind`` is the workflow id that undoes it and takes the
     answers to its questions, ``waiting``: the run itself, or ``unwind:<run>``; empty when there is none. ``later`` are
-    runs of the session that wrote after it. ``forks`` are runs that stand on it and are condemned with it.
+    runs of the session that wrote after it. ``forks`` are the runs that go on from it, which are condemned with it and
+    undone before it.
     """
 
     run: str

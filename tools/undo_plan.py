@@ -4,6 +4,7 @@ It is the function that the reverse loop and its report are made of, on a run as
 """
 
 from collections.abc import Collection
+from datetime import datetime
 
 from ..contract.loaded import LoadedRun
 from ..contract.unwind import Tombstone, UnwindReport
@@ -12,14 +13,21 @@ from ..rulebook.unwinding import Unwinding, unwind_report
 __all__ = ["plan_undo"]
 
 
-def plan_undo(loaded: LoadedRun, *, chosen: Collection[int] = (), tombstone: Tombstone | None = None) -> UnwindReport:
+def plan_undo(
+    loaded: LoadedRun,
+    *,
+    chosen: Collection[int] = (),
+    tombstone: Tombstone | None = None,
+    since: datetime | None = None,
+) -> UnwindReport:
     """Return what an unwind of a run would do from here on.
 
     Args:
         loaded: the run.
         chosen: the positions of the writes to undo, from 1; empty for all.
         tombstone: the run's tombstone, if it has one.
+        since: say instead what became of an unwind that was asked for at this time.
     """
     over = loaded.closed_at is not None
-    unwinding = Unwinding(loaded.given, loaded.steps, over=over, chosen=frozenset(chosen))
-    return unwind_report(unwinding, dry_run=True, tombstone=tombstone)
+    unwinding = Unwinding(loaded.given, loaded.steps, over=over, chosen=frozenset(chosen), since=since)
+    return unwind_report(unwinding, dry_run=since is None, tombstone=tombstone)
