@@ -22,13 +22,14 @@ async def test_a_tool_that_is_not_async_runs_in_a_thread_and_may_block(client: C
 
     def get_order(order_id: str) -> dict[str, str]:
         seen.append(threading.current_thread().name)
-        together.wait(timeout=5)
+        together.wait(timeout=30)
         return {"id": order_id}
 
     bench = make_bench()
     tool = bench.agent.tools["get_order"]
     signature = dataclasses.replace(tool.signature, context=None)
-    blocking = dataclasses.replace(tool, function=get_order, is_async=False, signature=signature)
+    unhurried = tool.contract.model_copy(update={"timeout_ms": 60_000})
+    blocking = dataclasses.replace(tool, contract=unhurried, function=get_order, is_async=False, signature=signature)
     agent = dataclasses.replace(bench.agent, tools={**bench.agent.tools, "get_order": blocking})
     async with open_desk(client, agent, task_queue=task_queue) as desk:
         replies = await asyncio.gather(
