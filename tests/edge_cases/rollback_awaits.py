@@ -156,7 +156,8 @@ class RecordedAwaits:
                 found = _await_of(frame, inner) if Path(frame.f_code.co_filename).parent == FOLDER else None
                 chain += [found.name] if found else []
                 inner, frame = frame.f_code.co_name, frame.f_back
-            if chain:
+            # A workflow that leaves its worker's memory is cancelled, too, under a replay's flag; that is no request.
+            if chain and not workflow.unsafe.is_replaying():
                 recorded.setdefault(workflow.info().workflow_id, tuple(reversed(chain)))
             noting(cancellation, by=by, reason=reason)
 
