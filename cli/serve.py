@@ -10,7 +10,8 @@ import click
 
 from ..client.agent import AsyncAgent
 from ..console.people import People
-from ..console.serving import check_address, listening, open_console
+from ..console.serving import answer_key, check_address, listening, open_console
+from ..contract.proof import public_key
 from .console_options import console_options, people_of
 from .exits import Exit
 from .options import agent_options, context_option, state_option
@@ -57,6 +58,7 @@ async def _serve(agent: AsyncAgent, people: People, folder: Path, *, host: str, 
         console = await open_console(agent, people, folder)
         async with listening(console, host=host, port=port, root_path=root_path) as address:
             say(f"Console      {address}/")
+            note(f"Answers are signed by {public_key(answer_key(agent.loaded.proof, folder))}")
             note("Stop with Ctrl-C.")
             await told.wait()
     return Exit.DONE

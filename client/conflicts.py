@@ -49,7 +49,7 @@ def raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
     """Raise what became of ``answer`` to the question ``asked``, if the run did not take it.
 
     Raises:
-        Conflict: ``question_closed``, ``answer_not_offered`` or ``digest_mismatch``.
+        Conflict: ``question_closed``, ``answer_not_offered``, ``digest_mismatch`` or ``unproven_answer``.
     """
     mine = next((told for told in view.answers if told.answer_id == answer.answer_id), None)
     if mine is None or mine.accepted:
@@ -59,6 +59,10 @@ def raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
         message = f"{winner.by} answered {winner.answer} at {winner.at:%H:%M} UTC; that answer stands."
     else:
         message = f"The answer {answer.answer!r} changed nothing: {mine.reason.replace('_', ' ')}."
+    if mine.reason == "unproven":
+        hint = "Answer in the agent's console, or through its API: those sign answers."
+        said = "This agent takes only answers that are signed by its console."
+        raise Conflict("unproven_answer", said, hint, run_id=view.run, question_id=asked.id)
     told: dict[str, ConflictCode] = {"digest_mismatch": "digest_mismatch", "answer_not_offered": "answer_not_offered"}
     code = told.get(mine.reason, "question_closed")
     raise Conflict(code, message, run_id=view.run, question_id=asked.id)

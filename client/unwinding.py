@@ -276,11 +276,13 @@ class _Unwinder:
 
     async def _attended(self, follower: Follower, order: CondemnRequest, at: datetime) -> RunView:
         """Wait until an unwind is over or asks. A failed undo that was asked about before now is tried again."""
+        retried: set[str] = set()
         while True:
             view = await while_served(follower.until_attention(), self._place)
             failed = next((each for each in view.waiting if each.kind == "undo" and each.asked_at < at), None)
-            if view.over or failed is None:
+            if view.over or failed is None or failed.id in retried:  # it takes no answer but from its console
                 return view
+            retried.add(failed.id)
             before = follower.read
             await self._retry(follower, order, failed)
             view = await while_served(follower.until_attention(since=before), self._place)

@@ -9,6 +9,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
@@ -27,6 +28,7 @@ from ..contract.names import (
     VIEW_QUERY,
     session_workflow_id,
 )
+from ..contract.proof import signed
 from ..contract.question import Answer, Answered, Question
 from ..contract.reading import Language
 from ..contract.run import RunView
@@ -52,10 +54,16 @@ class Open:
 
 
 class Desk:
-    """One agent, for whoever is signed in."""
+    """One agent, for whoever is signed in.
 
-    def __init__(self, agent: AsyncAgent) -> None:
+    Args:
+        agent: the agent.
+        key: what answers are signed with, for runs that demand it (SPEC 13.2).
+    """
+
+    def __init__(self, agent: AsyncAgent, key: Ed25519PrivateKey | None = None) -> None:
         self.agent = agent
+        self._key = key
 
     async def run(self, person: Person, run: str) -> RunView:
         """Return a run that the person may see, or the unwind of one.
@@ -150,6 +158,8 @@ class Desk:
             digest=digest,
             result=dict(result) if result else None,
         )
+        if self._key is not None:
+            sent = signed(sent, run, self._key)
         place = await self.agent.place()
         try:
             await place.client.get_workflow_handle(run).signal(ANSWER_SIGNAL, sent)
@@ -253,6 +263,9 @@ def _told(view: RunView, name: Named, question: str) -> RunView:
         return view
     if mine.reason == "digest_mismatch":
         raise Conflict("digest_mismatch", "The question changed.", "Look at it again.", run_id=view.run)
+    if mine.reason == "unproven":
+        said = "This run takes only answers that are signed by another console than this one."
+        raise Conflict("unproven_answer", said, run_id=view.run, question_id=question)
     raise _closed(view, question)
 
 

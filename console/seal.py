@@ -12,10 +12,23 @@ import secrets
 import time
 from pathlib import Path
 
-__all__ = ["Seal"]
+__all__ = ["Seal", "kept_key"]
 
 LASTS = 12 * 3600
 """Seconds a sign-in lasts."""
+
+
+def kept_key(path: Path) -> bytes:
+    """Return the 32 bytes of a key file; make one, readable by its owner alone, where there is none."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(handle, "wb") as file:
+        key = secrets.token_bytes(32)
+        file.write(key)
+    return key
 
 
 class Seal:
@@ -33,15 +46,7 @@ class Seal:
     @classmethod
     def of_file(cls, path: Path) -> "Seal":
         """Read the key, or make one."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return cls(path.read_bytes())
-        with os.fdopen(handle, "wb") as file:
-            key = secrets.token_bytes(32)
-            file.write(key)
-        return cls(key)
+        return cls(kept_key(path))
 
     def cookie(self, name: str) -> str:
         """Return a cookie that says who is signed in, and until when."""

@@ -8,16 +8,18 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import uvicorn
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ..client.agent import AsyncAgent
+from ..contract.proof import public_key
 from ..worker.settings import BadSetting
 from .app import create_app
 from .desk import Desk
 from .guard import Console, is_loopback
 from .people import People
-from .seal import Seal
+from .seal import Seal, kept_key
 
-__all__ = ["PORT", "check_address", "free_port", "listening", "open_console"]
+__all__ = ["PORT", "answer_key", "check_address", "free_port", "listening", "open_console"]
 
 PORT = 8420
 GRACE = 2
@@ -44,16 +46,30 @@ async def open_console(agent: AsyncAgent, people: People, folder: Path) -> Conso
         folder: where the key that signs cookies and forms is kept.
 
     Raises:
+        BadSetting: the agent demands answers that are signed with another key than this console's.
         Unreachable: the server does not answer.
     """
     place = await agent.place()
     return Console(
-        desk=Desk(agent),
+        desk=Desk(agent, await asyncio.to_thread(answer_key, agent.loaded.proof, folder)),
         people=people,
         seal=await asyncio.to_thread(Seal.of_file, folder / "console.key"),
         ui_url=os.environ.get(_UI_VARIABLE) or place.ui_url,
         namespace=place.client.namespace,
     )
+
+
+def answer_key(wanted: str, folder: Path) -> Ed25519PrivateKey:
+    """Return the key that this console signs answers with: ``answers.key`` of the folder, made where there is none.
+
+    Raises:
+        BadSetting: the agent file demands ``wanted``, which is another key's.
+    """
+    path = folder / "answers.key"
+    key = Ed25519PrivateKey.from_private_bytes(kept_key(path))
+    if wanted and wanted != public_key(key):
+        raise BadSetting(str(path), public_key(key), f"the agent file demands answers signed by {wanted}")
+    return key
 
 
 def free_port(wanted: int) -> int:

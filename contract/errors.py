@@ -174,6 +174,7 @@ ConflictCode = Literal[
     "run_open",
     "thread_is_waiting",
     "undo_in_progress",
+    "unproven_answer",
 ]
 
 

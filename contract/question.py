@@ -71,6 +71,7 @@ class Asked(Wire):
 class Answer(Wire):
     """An answer as it is sent. ``answer_id`` names one click, so that whoever sent it can find out what became of it.
 
+    ``proof`` is the signature of a console, where the run demands one (`contract.proof`).
     ``result`` is for `happened`: the result fields that the call would have returned, where an undo needs them.
     Lengths are bounded, because answers can come from anyone who may signal, and every answer is kept.
     """
@@ -82,6 +83,7 @@ class Answer(Wire):
     answer_id: str = Field(default="", max_length=64)
     digest: str = Field(default="", max_length=80)
     result: JsonValue = None
+    proof: str = Field(default="", max_length=100, exclude_if=lambda value: not value)
 
     @field_validator("result")
     @classmethod
@@ -94,7 +96,8 @@ class Answer(Wire):
 class Answered(Wire):
     """An answer as the run took it. ``accepted`` False says in ``reason`` why it changed nothing.
 
-    Reasons: ``unknown_question``, ``question_closed``, ``answer_not_offered``, ``digest_mismatch``, ``malformed``.
+    Reasons: ``unknown_question``, ``question_closed``, ``answer_not_offered``, ``digest_mismatch``, ``unproven``,
+    ``malformed``.
     """
 
     question_id: str

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from .decision import Decision
 from .model import Wire
@@ -102,7 +102,8 @@ class RunInput(Wire):
     ``session`` is the session's identity, ``number`` the run's place in it from 1, ``first_step`` the session-wide
     number of its first step. ``rulebook`` and ``record`` are the wire forms of `rulebook.rules.Rulebook` and
     `rulebook.record.RecordState`. ``tools`` holds the contracts of the tools of the agent. ``attributes`` says
-    whether the server knows our search attributes. ``forked_from`` is the run whose first steps this one goes on from.
+    whether the server knows our search attributes. ``proof`` is the public key that answers must be signed with, or
+    empty (SPEC 13.2). ``forked_from`` is the run whose first steps this one goes on from.
     """
 
     session: str
@@ -118,6 +119,7 @@ class RunInput(Wire):
     record: Mapping[str, JsonValue] | None = None
     facts: Mapping[str, JsonValue] = {}
     atomic: bool = True
+    proof: str = Field(default="", exclude_if=lambda value: not value)
     attributes: bool = False
     tenant: str | None = None
     forked_from: str = ""

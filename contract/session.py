@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from .chain import Head
 from .memory import Message, Remembered
@@ -108,6 +108,8 @@ class ReadRequest(Wire):
 class Plan(Wire):
     """A turn's reading, made into calls, with everything that is pinned to the run (SPEC 3.5).
 
+    ``proof`` is the public key that answers must be signed with; empty where none is demanded.
+
     ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
     they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with: those of
     the language file, the vocabulary and the tools; empty when unread. ``lacking`` is set when ``text`` asks for the
@@ -124,6 +126,7 @@ class Plan(Wire):
     tools: Mapping[str, ToolContract] = {}
     rulebook: Mapping[str, JsonValue] = {}
     atomic: bool = True
+    proof: str = Field(default="", exclude_if=lambda value: not value)
     asks: bool = False
     digest: str = ""
     lexicon: str = ""

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from ..contract.mistakes import FileMistake, FileMistakes
 from ..contract.model import Stated
+from ..contract.proof import ProofKey
 from ..contract.reading import Language
 from ..contract.stated import read_stated
 from ..contract.tool import LONGEST_CALL_MS, Origin, QueryBinding, ToolName, UndoBinding
@@ -108,6 +109,7 @@ class _FileWords(Stated):
     tools: JsonValue
     rulebook: str | None = None
     runs: Literal["atomic", "independent"] = "atomic"
+    proof: ProofKey | None = None
     vocabulary: str | Mapping[Language, str] | None = None
     language: Language | None = None
 
@@ -139,6 +141,7 @@ class AgentFile:
         entries: by the name of the tool.
         rulebook: the path of the rulebook as written, or None.
         atomic: whether a failed run is undone.
+        proof: the public key that answers must be signed with; empty where none is demanded.
         vocabulary: the path of the vocabulary for each language; None stands for the language the vocabulary names.
         language: what the file says of the language its turns are read in.
         places: where everything in the file stands.
@@ -150,6 +153,7 @@ class AgentFile:
     entries: Mapping[str, Entry]
     rulebook: str | None
     atomic: bool
+    proof: str
     vocabulary: Mapping[Language | None, str]
     language: Language | None
     places: Places
@@ -186,6 +190,7 @@ def read_agent_file(path: Path) -> AgentFile:
         entries=entries,
         rulebook=words.rulebook,
         atomic=words.runs == "atomic",
+        proof=words.proof or "",
         vocabulary=_vocabulary(words.vocabulary),
         language=words.language,
         places=places,

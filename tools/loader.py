@@ -38,6 +38,7 @@ class LoadedAgent:
         rulebook: the rules its calls are checked by.
         facts: what the host says of this deployment, such as ``{"card_on_file": True}``.
         atomic: whether a failed run is undone.
+        proof: the public key that answers to its runs must be signed with; empty where none is demanded (SPEC 13.2).
         on_unread: what becomes of a turn that was not read.
         clarify: whether the one value that a turn lacks is asked for.
         language: the language its turns are read in when neither the request nor the session names one.
@@ -56,6 +57,7 @@ class LoadedAgent:
     language: Language
     vocabularies: Mapping[Language, VocabularyFile]
     compile_selector: CompileSelector = own_selector
+    proof: str = ""
     _selectors: dict[Language, Selector] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -72,6 +74,7 @@ class LoadedAgent:
                 "rulebook": self.rulebook.hash,
                 "vocabularies": {language: words.digest for language, words in self.vocabularies.items()},
                 "atomic": self.atomic,
+                **({"proof": self.proof} if self.proof else {}),
             }
         )
 
@@ -144,6 +147,7 @@ class LoadedFile:
             language=words.language or self.written.language or _spoken(self.vocabularies),
             vocabularies=self.vocabularies,
             compile_selector=compile_selector,
+            proof=self.written.proof,
         )
         _compile_own_words(agent)
         return agent

@@ -53,6 +53,7 @@ def _plan(agent: LoadedAgent, reading: Reading, chosen: Language, *, said: str) 
         tools=_pinned(agent, [call.tool for call in calls]),
         rulebook=agent.rulebook.model_dump(mode="json"),
         atomic=agent.atomic,
+        proof=agent.proof,
         asks=any(may_ask(agent.rulebook, agent.tools[call.tool].contract) for call in calls),
         digest=agent.digest,
         lexicon=reading.lexicon,

@@ -46,6 +46,8 @@ _PASSED_THROUGH = (
     "amends.contract",
     "amends.rulebook",
     "amends.workflows",
+    # Its compiled half imports its own exceptions when it raises one, and ends the process where it may not.
+    "cryptography",
 )
 
 

@@ -35,6 +35,7 @@ def fork_plan(loaded: LoadedRun, at_step: int) -> Plan:
         tools=given.tools,
         rulebook=given.rulebook,
         atomic=given.atomic,
+        proof=given.proof,
         asks=True,
         said=given.turn,
         forked_from=run,

@@ -184,6 +184,7 @@ class Kept:
             record=self._tally_state(),
             facts=turn.facts,
             atomic=plan.atomic,
+            proof=plan.proof,
             attributes=turn.attributes,
             forked_from=plan.forked_from,
         )

@@ -48,7 +48,7 @@ class Progress:
         self.rulebook = Rulebook.model_validate(given.rulebook)
         known = RecordState.model_validate(given.record) if given.record else None
         self.record = Record(known, rulebook=self.rulebook)
-        self.questions = Questions(self.shown_as)
+        self.questions = Questions(self.shown_as, proof=given.proof)
         self.steps: list[Step] = list(steps)
         self.text = ""
         self.undone: list[int] = []

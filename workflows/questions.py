@@ -12,6 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from ..contract.canonical import sha256
 from ..contract.decision import Hit
+from ..contract.proof import is_proven
 from ..contract.question import ANSWERS, Answer, Answered, Asked, Question, QuestionKind
 
 __all__ = ["Questions"]
@@ -23,8 +24,10 @@ MOST_REMEMBERED = 200
 class Questions:
     """The questions of one run, open and closed."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, *, proof: str = "") -> None:
+        """Begin without any. ``proof`` is the public key that answers must be signed with; empty demands none."""
         self._run = run
+        self._proof = proof
         self._asked: list[Asked] = []
         self._open: dict[str, Question] = {}
         self._winners: dict[str, tuple[Answer, Answered]] = {}
@@ -140,6 +143,8 @@ class Questions:
             return "answer_not_offered"
         if answer.digest and answer.digest != question.digest:
             return "digest_mismatch"
+        if self._proof and not is_proven(answer, self._run, self._proof):
+            return "unproven"
         return ""
 
     def repeats(self, answer: Answer) -> bool:
