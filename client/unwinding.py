@@ -226,7 +226,7 @@ class _Unwinder:
                 return plan.model_copy(update={**noted, "dry_run": False, "verdict": "unwinding"})
         if view is None or view.unwinding is None:
             # Everything is undone: what the run is now says it all.
-            return await self.plan(told.at)
+            return (await self.plan(told.at)).model_copy(update={"dry_run": False})
         around = {"later": plan.later, "forks": plan.forks} if view.unwinding.run == self._run else {}
         return view.unwinding.model_copy(update={**around, "waiting": view.waiting})
 

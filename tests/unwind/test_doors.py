@@ -193,10 +193,14 @@ async def test_n17_past_retention_a_run_is_swept_or_known_to_be_undone(bench: To
 
     await eventually(is_known)
     await asyncio.gather(*(forgotten(client, each) for each in (stands, undone, unwind_id(undone))))
-    for report in (await desk.undo(stands, dry_run=True), await desk.unwind(stands)):
-        assert (report.verdict, report.entries, report.condemned) == ("swept", (), False)
-    for report in (await desk.undo(undone, dry_run=True), await desk.unwind(undone)):
-        assert (report.verdict, report.statuses, report.condemned) == ("unwound", ("already-compensated",) * 2, True)
+    for plan, report in [(await desk.undo(run, dry_run=True), await desk.unwind(run)) for run in (stands, undone)]:
+        assert (plan.dry_run, report.dry_run) == (True, False)
+        assert (plan.verdict, plan.entries, plan.condemned) == (report.verdict, report.entries, report.condemned)
+        if report.run == stands:
+            assert (report.verdict, report.entries, report.condemned) == ("swept", (), False)
+        else:
+            assert (report.verdict, report.condemned) == ("unwound", True)
+            assert report.statuses == ("already-compensated",) * 2
     with pytest.raises(NotFound):
         await desk.unwind(f"{stands.rpartition(':')[0]}:7")
     assert bench.names == sent

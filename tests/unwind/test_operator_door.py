@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from amends.client.unwinding import UndoRequest
 from amends.contract.errors import Conflict, NotAllowed, NotFound
+from amends.contract.mistakes import FileMistakes
 from amends.contract.names import session_workflow_id, unwind_id
 from amends.contract.record import Entry
 from amends.testing.bench import ToolBench
@@ -87,6 +88,19 @@ async def test_who_may_not_is_refused_before_anything_else_is_said_of_the_run(be
 
 async def _lines(desk: Desk, count: int) -> bool:
     return len(await refusals(desk)) == count
+
+
+@pytest.mark.parametrize("broken", ["{", "open to others"])
+async def test_a_file_of_operators_that_cannot_be_believed_lets_nobody_in(broken: str, bench: ToolBench, desk: Desk):
+    done = await desk.order(ORDER)
+    token, file = desk.token, desk.operators.path
+    if broken == "{":
+        file.write_text(broken)
+    else:
+        file.chmod(0o666)
+    with pytest.raises(FileMistakes, match=str(file)):
+        await desk.undo(done.run, reason=REASON, token=token)
+    await nothing_happened(bench, desk, done.run, ["charge_card", "update_crm"])
 
 
 async def test_a_name_that_is_too_long_to_keep_is_refused(bench: ToolBench, desk: Desk):
