@@ -16,6 +16,8 @@ __all__ = [
     "LANGUAGE_UPDATE",
     "LATE_SIGNAL",
     "LOAD_RUN_ACTIVITY",
+    "NOTICE_WORKFLOW",
+    "NOTIFY_ACTIVITY",
     "PAGE_WORKFLOW",
     "READ_TURN_ACTIVITY",
     "RECORD_QUERY",
@@ -38,6 +40,7 @@ __all__ = [
     "WITHDRAW_SIGNAL",
     "caps_workflow_id",
     "default_task_queue",
+    "notice_id",
     "owner_of_run",
     "page_id",
     "query_activity_id",
@@ -108,6 +111,16 @@ AGENT_ATTRIBUTE = "AmendsAgent"
 USER_ATTRIBUTE = "AmendsUser"
 SEARCH_ATTRIBUTES = (STATE_ATTRIBUTE, AGENT_ATTRIBUTE, USER_ATTRIBUTE)
 """All of type Keyword. They are not encrypted, so no argument and no sentence ever stands in one."""
+
+
+NOTICE_WORKFLOW = "AmendsNotice"
+"""Tells one webhook of one question."""
+NOTIFY_ACTIVITY = "amends.notify"
+
+
+def notice_id(endpoint: str, run: str, question: str) -> str:
+    """The workflow id of a notice, which is what its receiver knows it by."""
+    return f"notice:{endpoint}:{run}:{question}"
 
 
 def default_task_queue(agent: str) -> str:
