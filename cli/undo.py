@@ -60,7 +60,14 @@ def _read_steps(_: click.Context, __: click.Parameter, said: str | None) -> tupl
     metavar="FILE",
     help=f"Where the operator token is, - for stdin.  [default: {TOKEN_VARIABLE}]",
 )
-@click.option("--wait", type=click.FloatRange(0, 3600), default=30, show_default=True, metavar="SECONDS")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 3600),
+    default=30,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for the undos. They go on after that.",
+)
 @agent_options
 @state_option
 @as_json_option
@@ -86,8 +93,7 @@ def command(
     Of a USER, the plan of their open or latest run is shown; to undo it, name the run.
 
     With --apply the run is condemned first: it can never go on, whatever becomes of the undos. That needs a reason and
-    an operator token of the scope undo. --wait says how long to wait for the undos. The same command again goes on
-    where an unwind got stuck.
+    an operator token of the scope undo. The same command again goes on where an unwind got stuck.
     """
     if apply and dry_run:
         raise click.UsageError("--apply does it and --dry-run does not: give one of the two")

@@ -26,7 +26,7 @@ __all__ = ["NAME", "OperatorLine", "OperatorScope", "OperatorsFile"]
 
 OperatorScope = Literal["undo", "answer", "export", "settings"]
 """`undo`: undo any run. `answer`: answer others' questions about doubtful calls and failed undos. `export`: take
-records out. `settings`: change settings."""
+records out. `settings`: change settings. So far nothing asks for any but `undo`."""
 
 NAME = r"[a-z0-9][a-z0-9.-]{0,49}"
 """A token's name. It has no underscore, so that a token can be taken apart."""
