@@ -91,13 +91,16 @@ async def stop_session(place: Place, agent: str, user: str, *, by: str, reason: 
         raise NotFound("no_such_session", f"{user} has no session with {agent}.")
     query = ask(place.client.get_workflow_handle(name), VIEW_QUERY, result_type=SessionView)
     try:
-        open_run = (await while_served(query, place)).open_run
+        view = await while_served(query, place)
     except Unreachable as error:
         raise Unreachable(
             error.code, error.message, "The stop is recorded, and is the first thing the next worker sees."
         ) from error
-    told = [open_run] if open_run and await _tell(place, open_run, by, reason) else []
-    return Stopped(runs=tuple([await _followed(place, run, patience) for run in told]), sessions=1)
+    # It may be over by now, having been told by its session.
+    stopped = view.open_run or view.stopped
+    if stopped:
+        await _tell(place, stopped, by, reason)
+    return Stopped(runs=(await _followed(place, stopped, patience),) if stopped else (), sessions=1)
 
 
 async def stop_all(place: Place, agent: str | None, *, by: str, reason: str, patience: float) -> Stopped:

@@ -230,6 +230,7 @@ class SessionState(Wire):
 class SessionView(Wire):
     """What a session shows: its open run, if any, and its latest past turns, oldest first.
 
+    ``stopped`` is the run that was open when the session was last stopped; it may be over by now.
     ``turns`` counts all that are over, ``queued`` those that wait. ``memory`` is what a model would read next, without
     the ``earlier`` turns that only the record holds. ``remains`` names runs with something left to undo. ``head`` is
     the end of the record. ``condemned`` are the runs that an operator had undone, or is having undone.
@@ -240,6 +241,7 @@ class SessionView(Wire):
     user: str
     language: Language | None = None
     open_run: str = ""
+    stopped: str = ""
     runs: tuple[PastRun, ...] = ()
     turns: int = 0
     queued: int = 0

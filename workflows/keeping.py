@@ -54,6 +54,7 @@ class Kept:
         self._memory = Memory(state.memory)
         self._requests = dict(state.requests)
         self.lacking = state.lacking
+        self.stopped = ""
         self._lineage = Lineage(state.forks)
         self.condemned = CondemnedRuns(state.tombstones, state.unwinding, self._lineage)
         self._former = state.former
@@ -103,6 +104,7 @@ class Kept:
             user=self.user,
             language=self.language,
             open_run=self.open_run,
+            stopped=self.stopped,
             runs=tuple(self._past),
             turns=self.turns,
             queued=len(self.queued),
@@ -141,6 +143,7 @@ class Kept:
 
     def stop(self, by: str, reason: str, at: datetime) -> None:
         """Note that the session was stopped. The turns that wait will not begin, and their callers are told."""
+        self.stopped = ""
         self._write(Entry(kind="stop", at=at, by=by, text=reason))
         queued, self.queued = self.queued, deque()
         for turn in queued:

@@ -288,6 +288,8 @@ class SessionWorkflow:
         said, self._stop = self._stop, None
         if self._kept.open is None or said is None:
             return
+        if not self._may_be_over():
+            self._kept.stopped = self._kept.open.run
         run = workflow.get_external_workflow_handle(self._kept.open.run)
         try:
             await run.signal(STOP_SIGNAL, {"by": said[0], "reason": said[1]})

@@ -47,7 +47,7 @@ async def heard(desk: Desk, run: str, before: int) -> bool:
 
 
 @pytest.mark.recorded("cancelled_while_waiting")
-async def test_cancelled_while_waiting_it_undoes_what_it_did(bench: ToolBench, desk: Desk):
+async def test_g049_cancelled_while_waiting_it_undoes_what_it_did(bench: ToolBench, desk: Desk):
     await desk.chat(ORDER, user=desk.user)
     reply = await desk.confirm(desk.user, "approve")
     await cancel(desk, reply.run)
@@ -84,7 +84,7 @@ async def test_cancelled_while_a_call_is_in_flight_it_waits_for_the_call_and_und
     assert bench.names == ["charge_card", "refund_card"]
 
 
-async def test_cancelled_while_the_last_call_is_in_flight_it_tells_what_is_so(bench: ToolBench, desk: Desk):
+async def test_g047_cancelled_while_the_last_call_is_in_flight_it_tells_what_is_so(bench: ToolBench, desk: Desk):
     gate = Gate()
     bench.on("charge_card").does(gate)
     reply = await desk.chat("charge_card(order_id=4411, amount=40.00)", user=desk.user)

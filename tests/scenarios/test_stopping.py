@@ -49,7 +49,7 @@ async def kinds_of_record(desk: Desk) -> list[str]:
 
 
 @pytest.mark.recorded("stopped_while_waiting")
-async def test_a_stopped_run_sends_nothing_more_and_undoes_what_it_did(bench: ToolBench, desk: Desk):
+async def test_g040_g044_a_stopped_run_sends_nothing_more_and_undoes_what_it_did(bench: ToolBench, desk: Desk):
     await desk.chat(ORDER, user=desk.user)
     reply = await desk.confirm(desk.user, "approve")
     stopped = await desk.stop(reply.run, by="ops", reason="the wrong customer")
@@ -59,7 +59,29 @@ async def test_a_stopped_run_sends_nothing_more_and_undoes_what_it_did(bench: To
     assert bench.names == ["charge_card", "refund_card"]
 
 
-async def test_a_run_that_is_over_or_unknown_cannot_be_stopped(bench: ToolBench, desk: Desk):
+async def test_g039_a_second_stop_changes_nothing_about_the_first(bench: ToolBench, desk: Desk):
+    hold = asyncio.Event()
+
+    async def slowly(_: BenchCall) -> object:
+        await hold.wait()
+        return {}
+
+    bench.on("refund_card").does(slowly)
+    await desk.chat(ORDER, user=desk.user)
+    run = (await desk.confirm(desk.user, "approve")).run
+    first = asyncio.ensure_future(desk.stop(run, by="ops", reason="the wrong customer"))
+    await eventually(lambda: bench.called("refund_card"))
+    second = asyncio.ensure_future(desk.stop(run, by="ana", reason="another reason"))
+    await asyncio.sleep(0)
+    hold.set()
+    told = await asyncio.gather(first, second, return_exceptions=True)
+    expected = f"This run stopped: stopped by ops: the wrong customer. {UNDONE}"
+    assert next(stopped.runs[0].text for stopped in told if isinstance(stopped, Stopped)) == expected
+    assert (await desk.run(run)).text == expected
+    assert bench.names == ["charge_card", "refund_card"]
+
+
+async def test_g045_a_run_that_is_over_or_unknown_cannot_be_stopped(bench: ToolBench, desk: Desk):
     reply = await desk.order(NOTE)
     for run in (reply.run, "run:desk:nobody:abc:1"):
         with pytest.raises(NotFound, match="There is no open run run:desk:"):
@@ -67,7 +89,7 @@ async def test_a_run_that_is_over_or_unknown_cannot_be_stopped(bench: ToolBench,
 
 
 @pytest.mark.recorded("stopped_session", of="session")
-async def test_a_stopped_session_stops_its_run_and_drops_the_turns_that_wait(bench: ToolBench, desk: Desk):
+async def test_g043_a_stopped_session_stops_its_run_and_drops_the_turns_that_wait(bench: ToolBench, desk: Desk):
     await desk.chat(ORDER, user=desk.user)
     opened = await desk.confirm(desk.user, "approve")
     waiting = asyncio.create_task(desk.chat(NOTE, user=desk.user, queue=True))
@@ -140,7 +162,7 @@ async def apart(client: Client) -> Client:
     return connected
 
 
-async def test_stopping_an_agent_leaves_others_alone_and_everything_means_everything(apart: Client):
+async def test_g041_stopping_an_agent_leaves_others_alone_and_everything_means_everything(apart: Client):
     first, second = make_bench(name="first"), make_bench(name="second")
 
     async def charged(desk: Desk, user: str) -> str:

@@ -117,7 +117,7 @@ async def test_n05_a_slow_undo_is_sent_once_whoever_asks_meanwhile(bench: ToolBe
     assert bench.names == ["charge_card", "refund_card"]
 
 
-async def test_two_operators_at_once_send_every_undo_once_and_see_the_same_report(bench: ToolBench, desk: Desk):
+async def test_n05_two_operators_at_once_send_every_undo_once_and_see_the_same_report(bench: ToolBench, desk: Desk):
     for _ in range(10):
         bench.calls.clear()
         run = await finished(desk)
@@ -128,7 +128,7 @@ async def test_two_operators_at_once_send_every_undo_once_and_see_the_same_repor
         assert sorted(bench.names[3:]) == ["free_slot", "refund_card", "restore_crm"]
 
 
-async def test_n11_a_condemned_run_leaves_the_inbox_and_lists_as_condemned(desk: Desk):
+async def test_g042_n11_a_condemned_run_leaves_the_inbox_and_lists_as_condemned(desk: Desk):
     asking, over = await waiting(desk, approve=1), ""
     await desk.unwind(asking)
     await settled(desk)

@@ -61,7 +61,9 @@ async def nothing_happened(bench: ToolBench, desk: Desk, run: str, called: list[
 
 
 @pytest.mark.parametrize("case", REFUSED)
-async def test_a_token_that_will_not_do_condemns_nothing_and_leaves_a_line(case: str, bench: ToolBench, desk: Desk):
+async def test_g036_g037_a_token_that_will_not_do_condemns_nothing_and_leaves_a_line(
+    case: str, bench: ToolBench, desk: Desk
+):
     make, code, noted = REFUSED[case]
     done = await desk.order(ORDER)
     token = make(desk)
@@ -121,7 +123,7 @@ async def test_an_open_run_goes_on_after_a_refusal(bench: ToolBench, desk: Desk)
     await eventually(lambda: refusals(desk))
 
 
-async def test_the_word_that_is_let_through_names_its_token_and_the_person_behind_it(bench: ToolBench, desk: Desk):
+async def test_g034_the_word_that_is_let_through_names_its_token_and_the_person_behind_it(bench: ToolBench, desk: Desk):
     done = await desk.order(ORDER)
     first, second = (desk.operators.create(name, ("undo",), DAY) for name in ("oncall-1", "oncall-2"))
     report = await desk.undo(done.run, reason=REASON, token=first, by="ana")
