@@ -30,6 +30,7 @@ with workflow.unsafe.imports_passed_through():
     from .room import Room
     from .sending import Sender
     from .stopping import Stop, order_of, reply_done, reply_stopped, stop_class, stop_words
+    from .traces import leave_a_trace
 
 __all__ = ["RunWorkflow"]
 
@@ -216,5 +217,6 @@ class RunWorkflow(Attended):
         progress = self._progress
         told = order_of(order, progress.run)
         progress.condemn(told)
+        leave_a_trace("a condemnation")
         progress.questions.withdraw("confirm")
         self._cancellation.request(by=told.by, reason=told.reason)
