@@ -1,7 +1,9 @@
 """The commands as a person runs them: processes of their own, in a folder of their own with a copy of the shop."""
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -9,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from amends.client import processes
 from amends.client.dev_server import find_binary
 from amends.examples.shop.store import Store
 
@@ -66,12 +69,22 @@ class Shop:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Shop:
+def shop(tmp_path: Path) -> Iterator[Shop]:
     folder = tmp_path / "desk"
     folder.mkdir()
     for file in ("agent.yaml", "policy.co"):
         shutil.copy(ROOT / "examples" / "shop" / file, folder)
-    return Shop(folder)
+    yield Shop(folder)
+    end_server(folder / ".amends" / "server.json")
+
+
+def end_server(note: Path) -> None:
+    """End the server that a process of the test left behind when it was killed; it would wait for the next for ever."""
+    if note.exists():
+        said = json.loads(note.read_text())
+        seen = processes.look_at(said["pid"])
+        if seen is not None and seen.started == said["started"]:
+            os.kill(seen.pid, signal.SIGTERM)
 
 
 Starts = Callable[..., subprocess.Popen[str]]
@@ -79,12 +92,12 @@ Starts = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def started() -> Iterator[Starts]:
-    """Start commands of a shop; whatever still runs when the test ends is killed."""
-    processes: list[subprocess.Popen[str]] = []
+    """Start commands of a shop; whatever still runs when the test ends is told to end."""
+    running: list[subprocess.Popen[str]] = []
 
     def start(shop: Shop, *words: str, until: str) -> subprocess.Popen[str]:
         process = shop.starts(*words)
-        processes.append(process)
+        running.append(process)
         assert process.stderr is not None
         said = ""
         while until not in said:
@@ -94,7 +107,11 @@ def started() -> Iterator[Starts]:
         return process
 
     yield start
-    for process in processes:
+    for process in running:
         if process.poll() is None:
+            process.terminate()
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
             process.kill()
-        process.communicate()
+            process.communicate()
