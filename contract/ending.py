@@ -64,9 +64,14 @@ def still_to_undo(view: RunView, undoable: frozenset[str], *, atomic: bool) -> t
     return (*unknown, *(step.tool for step in landed if step.tool in undoable and (atomic or step.state == "undoing")))
 
 
-def still_to_unwind(report: UnwindReport) -> tuple[str, ...]:
-    """Return the tools of a run's writes that still need undoing after an unwind of it, in its order."""
-    return tuple(entry.tool for entry in unfinished(report.entries))
+def still_to_unwind(report: UnwindReport, *, remained: bool) -> tuple[str, ...]:
+    """Return the tools of a run's writes that still need undoing after an unwind of it, in its order.
+
+    ``remained`` says whether something did before. Of a run that went well, what the operator did not choose is kept
+    on purpose.
+    """
+    left = unfinished(report.entries)
+    return tuple(entry.tool for entry in left if remained or entry.reason != "not-chosen")
 
 
 def unfinished(entries: Iterable[UndoEntry]) -> list[UndoEntry]:

@@ -97,7 +97,7 @@ class Condemned(Wire):
 
     ``open``: the run is open and is told; it undoes itself. ``unwinding``: the workflow ``execution`` (a Temporal run
     id) of `names.unwind_id` undoes it. ``settled``: nothing that could be undone is left. ``first``: the forks
-    ``before`` have to be undone before it; ask again when they are. ``again``: the session is just continuing as new.
+    ``before`` have to be undone before it; ask again when they are. ``again``: what it is now is to be asked once more.
     ``at`` is the session's time.
     """
 

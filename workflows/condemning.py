@@ -72,6 +72,10 @@ class CondemnedRuns:
         forks = self._lineage.descendants(run)
         return tuple(fork for fork in forks if fork in self._unwinding or fork == open_run)
 
+    def is_unwinding(self, run: str) -> bool:
+        """Whether a run has an unwind that is to be started or under way."""
+        return run in self._unwinding
+
     def is_due(self, run: str) -> bool:
         """Whether the unwind of a run is to be started."""
         unwind = self._unwinding.get(run)

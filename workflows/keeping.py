@@ -323,7 +323,7 @@ class Kept:
         if view is None or report is None:
             self._write(Entry(kind="unwind", at=at, run=run))
             return
-        remains = still_to_unwind(report)
+        remains = still_to_unwind(report, remained=any(remains.run == run for remains in self.remains))
         self._count(view.steps, run)
         for entry in entries_of_unwind(view, ended_at=at, remains=remains):
             self._write(entry)

@@ -306,11 +306,14 @@ class SessionWorkflow:
         """Set a run's tombstone and have it undone; say what undoes it (SPEC 8.2)."""
         self._updates += 1
         told = self._kept.condemn(order, workflow.now())
-        if told.status == "open":
-            self._unwinds.tell(order)
+        if self._kept.open_run in (order.run, *told.before) and not order.repeats:
+            self._unwinds.tell(order.model_copy(update={"run": self._kept.open_run, "steps": ()}))
         if told.status == "unwinding" and not told.execution:
-            await workflow.wait_condition(lambda: not self._kept.condemned.is_due(order.run))
-            told = told.model_copy(update={"execution": self._kept.condemned.execution(order.run)})
+            condemned = self._kept.condemned
+            await workflow.wait_condition(lambda: not condemned.is_due(order.run))
+            under_way = condemned.is_unwinding(order.run)  # it may be over by now, or could not be started
+            now = {"execution": condemned.execution(order.run)} if under_way else {"status": "again"}
+            told = told.model_copy(update=now)
         self._show()
         return told
 

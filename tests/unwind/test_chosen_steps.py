@@ -27,6 +27,7 @@ async def test_only_chosen_steps_are_undone_and_the_rest_can_be_undone_later(ben
     ]
     assert report.verdict == "unwound-with-leftovers"
     assert bench.names[3:] == ["restore_crm", "refund_card"]
+    await desk.rewind(desk.user)
     rest = await desk.unwind(run)
     assert rest.statuses == ("already-compensated", "compensated", "already-compensated")
     assert rest.verdict == "unwound"

@@ -2,9 +2,11 @@
 
 import pytest
 from amends.contract.errors import CondemnedRunError, Conflict, NotFound
+from amends.contract.names import CONDEMN_UPDATE, session_workflow_id
+from amends.contract.unwind import Condemned, CondemnRequest
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
-from amends.tests.scenarios.stage import settled
+from amends.tests.scenarios.stage import eventually, run_of, settled
 from amends.tests.unwind.stage import BOOKED, finished, waiting
 
 
@@ -84,6 +86,25 @@ async def test_n08_a_fork_that_is_open_when_its_run_is_condemned_cannot_go_on(be
     assert bench.names == ["free_slot", "restore_crm", "free_slot", "refund_card"]
     with pytest.raises(CondemnedRunError):
         await desk.confirm(desk.user, "approve", run=reply.run)
+
+
+async def test_a_run_and_its_open_fork_are_undone_though_nobody_follows(bench: ToolBench, desk: Desk):
+    """Whoever gave the word is gone at once: the session sees it through by itself."""
+    run = await finished(desk)
+    await desk.fork(run, 1)
+    fork = (await desk.confirm(desk.user, "approve")).run
+    bench.calls.clear()
+    session = run_of(desk, session_workflow_id(desk.name, desk.user))
+    order = CondemnRequest(run=run, by="ana", reason="x")
+    told = await session.execute_update(CONDEMN_UPDATE, order, result_type=Condemned)
+    assert (told.status, told.before) == ("first", (fork,))
+
+    async def both_are_undone() -> bool:
+        plan = await desk.undo(run, dry_run=True)
+        return plan.statuses == ("already-compensated",) * 3
+
+    await eventually(both_are_undone)
+    assert bench.names == ["free_slot", "restore_crm", "free_slot", "refund_card"]
 
 
 async def test_a_fork_that_is_stuck_keeps_its_run_from_being_undone_out_of_order(bench: ToolBench, desk: Desk):
