@@ -8,7 +8,7 @@ from typing import get_args
 import click
 
 from ..client.agent import AsyncAgent
-from ..console.desk import Desk, Open
+from ..console.desk import Desk, Inbox, Open
 from ..console.people import People
 from ..contract.question import QuestionKind
 from ..contract.wording import call_text
@@ -40,16 +40,19 @@ def command(
     as_json: bool,
 ) -> Exit:
     """List what waits for a person: writes to confirm, doubtful calls, failed undos. Exits with 3 if anything does."""
+    inbox = asyncio.run(_open(AsyncAgent.from_file(file, agent=name, state=state)))
+    for run in inbox.silent:
+        note(f"{run} waits, and no worker says what for.")
     found = [
         each
-        for each in asyncio.run(_open(AsyncAgent.from_file(file, agent=name, state=state)))
+        for each in inbox.items
         if (kind or each.question.kind) == each.question.kind
         and (user or each.user) == each.user
         and (tool or each.question.tool) == each.question.tool
     ]
     if as_json:
         questions = [{"user": each.user, **each.question.model_dump(mode="json")} for each in found]
-        document("amends.inbox/1", {"questions": questions})
+        document("amends.inbox/1", {"questions": questions, "silent": inbox.silent})
     elif found:
         now = datetime.now(UTC)
         for line in columns([("AGE", "KIND", "RUN", "USER", "ASKS"), *(_row(each, now) for each in found)]):
@@ -57,10 +60,10 @@ def command(
         note("amends show RUN says how to answer.")
     else:
         note("Nothing waits for a person.")
-    return Exit.WAITS if found else Exit.DONE
+    return Exit.WAITS if found or inbox.silent else Exit.DONE
 
 
-async def _open(agent: AsyncAgent) -> list[Open]:
+async def _open(agent: AsyncAgent) -> Inbox:
     person = People.alone("inbox").local
     assert person is not None
     async with agent:

@@ -79,9 +79,10 @@ class Waiting(Wire):
 
 
 class Questions(Wire):
-    """Open questions, oldest first."""
+    """Open questions, oldest first. ``silent`` are runs that wait for a person and that no worker answers for."""
 
     items: tuple[Waiting, ...]
+    silent: tuple[str, ...] = ()
 
 
 class AnswerRequest(Stated):
@@ -251,7 +252,8 @@ async def stop(request: Request, person: Signed, key: Key, run: str, asked: Stop
 async def questions(request: Request, person: Signed) -> Questions:
     """List the open questions, oldest first."""
     found = await console_of(request).desk.inbox(person)
-    return Questions(items=tuple(Waiting(user=each.user, question=each.question) for each in found))
+    items = tuple(Waiting(user=each.user, question=each.question) for each in found.items)
+    return Questions(items=items, silent=tuple(found.silent))
 
 
 @api.post("/runs/{run}/questions/{question}/answer")

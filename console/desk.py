@@ -26,6 +26,7 @@ from ..contract.names import (
     SESSION_WORKFLOW,
     STOP_SIGNAL,
     VIEW_QUERY,
+    owner_of_run,
     session_workflow_id,
 )
 from ..contract.proof import signed
@@ -36,12 +37,14 @@ from ..contract.session import SessionState, SessionView
 from .limits import Named, key_reused
 from .people import Person
 
-__all__ = ["NOTED", "Desk", "Open"]
+__all__ = ["NOTED", "Desk", "Inbox", "Open"]
 
 NOTED = ("done by hand", "abandon")
 """Answers that say what somebody did, or must do: they need a remark."""
 MOST_OPEN = 200
 AT_ONCE = 20
+LOOK = 5.0
+"""Seconds a run has to say what it asks. One that nobody serves must not keep the others from being seen."""
 _ASKS = ("waiting", "stuck")
 
 
@@ -51,6 +54,14 @@ class Open:
 
     user: str
     question: Question
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """The open questions, oldest first. ``silent`` are runs that wait and could not be asked: no worker answers."""
+
+    items: list[Open]
+    silent: list[str]
 
 
 class Desk:
@@ -202,8 +213,8 @@ class Desk:
             raise Conflict("already_ended", "The run is over.", run_id=run) from error
         return await self.agent.run(run)
 
-    async def inbox(self, person: Person) -> list[Open]:
-        """Return every open question the person may see, oldest first."""
+    async def inbox(self, person: Person) -> Inbox:
+        """Return every open question the person may see, oldest first, and the runs that could not be asked."""
         place = await self.agent.place()
         runs: set[str] = set()
         if place.attributes:
@@ -214,15 +225,24 @@ class Desk:
         runs.update(each.run for each in await self.agent.unwinds())
         room = asyncio.Semaphore(AT_ONCE)
 
+        silent: list[str] = []
+
         async def look(run: str) -> list[Open]:
             async with room:
-                with suppress(NotFound, Unreachable):
-                    view = await self.run(person, run)
-                    return [Open(view.user, question) for question in view.waiting]
-                return []
+                try:
+                    async with asyncio.timeout(LOOK):
+                        view = await self.run(person, run)
+                except NotFound:
+                    return []
+                except (RPCError, TimeoutError, Unreachable):
+                    owner = owner_of_run(run.removeprefix("unwind:"))
+                    if owner is not None and person.sees(owner[1]):
+                        silent.append(run)
+                    return []
+                return [Open(view.user, question) for question in view.waiting]
 
         found = [each for several in await asyncio.gather(*map(look, runs)) for each in several]
-        return sorted(found, key=lambda each: each.question.asked_at)
+        return Inbox(sorted(found, key=lambda each: each.question.asked_at), sorted(silent))
 
     async def set_language(self, person: Person, user: str, language: Language | None) -> None:
         """Set what the turns of a thread are read in, from the next on (SPEC 2.2).

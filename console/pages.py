@@ -185,8 +185,8 @@ async def turn(request: Request, person: Who, form: Form, user: str) -> Response
 async def inbox(request: Request, person: Who) -> HTMLResponse:
     """Show who waits for what, since when."""
     found = await console_of(request).desk.inbox(person)
-    title = f"({len(found)}) {catalogue(language_of(request))['inbox']}"
-    return render(request, "inbox", person, here="inbox", items=found, title=title)
+    title = f"({len(found.items)}) {catalogue(language_of(request))['inbox']}"
+    return render(request, "inbox", person, here="inbox", items=found.items, silent=found.silent, title=title)
 
 
 @pages.get("/runs")

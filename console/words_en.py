@@ -43,6 +43,7 @@ WORDS = {
     "left": "left as it is", "stuck_head": "An undo failed", "note_needed": "This answer needs a remark.",
     "result_wrong": 'What it returned must be a JSON object, such as {{"charge_id": "ch_91"}} ({why}).',
     "no_word": "under way", "heard": "last heard of",
+    "silent": "These runs wait, and no worker says what for:",
     "too_soon": "That click came the moment its question appeared, so nothing was answered. Look, and answer again.",
     "undo_plan": "Undo plan", "undo_made": "Made from the record; nothing was called.", "order": "Order",
     "would_call": "What would be called", "undo_run": "Undo this run", "token_of_operator": "Operator token",

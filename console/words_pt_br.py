@@ -46,6 +46,7 @@ WORDS = {
     "note_needed": "Esta resposta precisa de uma observação.",
     "result_wrong": 'O que ela devolveu deve ser um objeto JSON, como {{"charge_id": "ch_91"}} ({why}).',
     "no_word": "em andamento", "heard": "última notícia",
+    "silent": "Estas execuções esperam, e nenhum worker diz pelo quê:",
     "too_soon": "Esse clique veio no instante em que a pergunta apareceu, e nada foi respondido. "
     "Olhe, e responda de novo.",
     "undo_plan": "Plano de desfazer", "undo_made": "Feito a partir do registro; nada foi chamado.", "order": "Ordem",

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,8 @@ async def place(client: Client, tmp_path_factory: pytest.TempPathFactory) -> Asy
         tokens = {name: make_token() for name in roles}
         said = (f"{name}: {{roles: [{each}], token: '{token_hash(tokens[name])}'}}" for name, each in roles.items())
         (folder / "people.yaml").write_text("\n".join(said))
-        agent = load_agent(ROOT / "examples/shop/agent.yaml", context={"card_on_file": True})
+        # Its own name: on the server that all tests share, others have runs of an agent called desk.
+        agent = replace(load_agent(ROOT / "examples/shop/agent.yaml", context={"card_on_file": True}), name="console")
         attributes = await ensure_search_attributes(client)
         connection = Connection(client=client, embedded=None, search_attributes=attributes)
         desk = Desk(AsyncAgent(Home.on(agent, connection, task_queue=QUEUE, settings=ConnectionSettings(state=folder))))

@@ -42,7 +42,7 @@ class Stage:
 
 @pytest.fixture
 async def stage(client: Client, task_queue: str, tmp_path: Path) -> AsyncIterator[Stage]:
-    bench = make_bench()
+    bench = make_bench(name="long-calls")
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         seal = Seal.of_file(tmp_path / "console.key")
         console = Console(desk=ConsoleDesk(desk), people=People.alone("root"), seal=seal)
@@ -116,4 +116,4 @@ async def test_a_run_is_given_away_as_one_file(stage: Stage) -> None:
     assert packet["run"]["steps"][0]["arguments"] == {"order_id": "4411", "amount": "40.00"}
     assert [each["type"] for each in packet["events"]][-1] == "run.ended"
     assert packet["undo"]["entries"][0]["undo"] == "refund_card"
-    assert (await stage.get(f"/v1/runs/run:desk:{uuid4().hex}:x:1/export")).status_code == 404
+    assert (await stage.get(f"/v1/runs/run:long-calls:{uuid4().hex}:x:1/export")).status_code == 404

@@ -63,7 +63,7 @@ async def test_what_is_planted_is_in_no_log_no_address_and_no_title(
         ("/v1/plan", {"turn": "charge order 4412 77.31", "maria@example.com": 1}),
         ("/v1/threads/lea/turns", {"turn": "maria@example.com"}),
         ("/v1/runs/maria@example.com/questions/q1/answer", {"answer": "x", "digest": "x", "result": {"iban": 1}}),
-        ("/v1/runs/run:desk:lea:x:1/undo", {"reason": "because of her divorce", "plan_digest": "4412"}),
+        ("/v1/runs/run:console:lea:x:1/undo", {"reason": "because of her divorce", "plan_digest": "4412"}),
     ):
         await caller.post(path, body, by="lea", key="key-of-maria")
         await caller.post(f"{path}?who=maria@example.com", body, by="maria@example.com", key="key-of-maria")

@@ -49,7 +49,7 @@ class Stage:
 
 @pytest.fixture
 async def stage(client: Client, task_queue: str, tmp_path: Path, request) -> AsyncIterator[Stage]:
-    bench = make_bench(proof=public_key(KEY))
+    bench = make_bench(name="proof", proof=public_key(KEY))
     async with open_desk(client, bench.agent, task_queue=task_queue) as desk:
         seal = Seal.of_file(tmp_path / "console.key")
         signing = ConsoleDesk(desk, getattr(request, "param", KEY))

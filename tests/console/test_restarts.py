@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -36,7 +37,7 @@ class Service:
         self._up, self._again = asyncio.Event(), asyncio.Event()
 
     async def run(self) -> None:
-        agent = load_agent(ROOT / "examples/shop/agent.yaml")
+        agent = replace(load_agent(ROOT / "examples/shop/agent.yaml"), name="restarts")
         attributes = await ensure_search_attributes(self._client)
         while True:
             connection = Connection(client=self._client, embedded=None, search_attributes=attributes)

@@ -75,11 +75,11 @@ async def test_nobody_without_a_token_learns_which_runs_there_are(caller: Caller
     run = (await done(caller, turn="charge order 4411 27.00"))["run"]
     body = {"reason": "x", "plan_digest": "x"}
     for by in (None, "u-18"):
-        for name in (run, "run:desk:nobody:abc:1", "x"):
+        for name in (run, "run:console:nobody:abc:1", "x"):
             said = await caller.post(f"/v1/runs/{name}/undo", body, by=by, key=uuid4().hex)
             assert (said.status_code, said.json()["code"]) == (403, "operator_token_required")
     assert (await caller.get(f"/v1/runs/{run}/undo", by="u-18")).status_code == 404
-    said = await caller.post("/v1/runs/run:desk:nobody:abc:1/undo", body, by=token, key=uuid4().hex)
+    said = await caller.post("/v1/runs/run:console:nobody:abc:1/undo", body, by=token, key=uuid4().hex)
     assert said.status_code == 404
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from amends.console.desk import Desk as ConsoleDesk
@@ -68,7 +69,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def bench() -> ToolBench:
-    return make_bench()
+    return make_bench(name=f"hooks-{uuid4().hex[:6]}")  # a watch is to see the runs of this test alone
 
 
 @pytest.fixture
@@ -133,6 +134,7 @@ async def test_a_stuck_run_is_another_event_and_no_secret_is_in_a_history(
         run = reply.waiting[0].run
         mine = notice_id("ops", run, reply.waiting[0].id)
         await eventually(lambda: mine in receiver.taken, 60)
+    await desk.answer(desk.user, "abandon", note="done with it")
     assert [json.loads(body)["type"] for headers, body in receiver.got if run in headers["webhook-id"]] == ["run.stuck"]
     history = str(await client.get_workflow_handle(mine).fetch_history())
     assert SECRET not in history
