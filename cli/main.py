@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "undo": "Undo any run from outside: show the plan, or do it.",
     "inbox": "List what waits for a person.",
     "runs": "List runs, latest first.",
+    "watch": "Follow a run as it happens.",
     "show": "Show one run: steps, undos, questions, answers, reply.",
     "plan": "Show how a turn would be read, checked and asked; run nothing.",
     "tools": "List an agent's tools, and what undoes each.",

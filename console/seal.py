@@ -10,6 +10,7 @@ import hmac
 import os
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["Seal", "kept_key"]
@@ -19,16 +20,19 @@ LASTS = 12 * 3600
 
 
 def kept_key(path: Path) -> bytes:
-    """Return the 32 bytes of a key file; make one, readable by its owner alone, where there is none."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
-        key = secrets.token_bytes(32)
-        file.write(key)
-    return key
+    """Return the 32 bytes of a key file; make one, readable by its owner alone, where there is none.
+
+    Two servers that start at once come to one key: a file is there whole or not at all.
+    """
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(32))
+        with suppress(FileExistsError):
+            os.link(fresh, path)
+        fresh.unlink()
+    return path.read_bytes()
 
 
 class Seal:

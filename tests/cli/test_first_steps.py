@@ -93,6 +93,23 @@ def test_the_inbox_lists_what_waits_until_it_is_answered(shop: Shop) -> None:
     assert shop.amends("inbox").returncode == 0
 
 
+def test_watch_follows_a_run_to_its_question_and_to_its_end(shop: Shop) -> None:
+    shop.environment["AMENDS_STATE"] = str(shop.folder / "state")
+    assert shop.amends("watch", "u-9").returncode == 9
+    shop.amends("chat", "--as", "u-9", typed="charge order 4411 5.00\n")
+    waiting = shop.amends("watch", "u-9", "--until", "waiting")
+    assert waiting.returncode == 3, waiting.stderr
+    assert [line.split()[1] for line in waiting.stdout.splitlines()] == ["run.started", "question.opened"]
+    shop.amends("confirm", "u-9", "approve")
+    ended = shop.amends("watch", "u-9")
+    assert ended.returncode == 0
+    types = ["run.started", "question.opened", "question.answered", "step.in_flight", "step.done", "run.ended"]
+    assert [line.split()[1] for line in ended.stdout.splitlines()] == types
+    assert ended.stdout.splitlines()[-1].endswith("state done  text Done: charge_card.")
+    lines = [json.loads(line) for line in shop.amends("watch", "u-9", "--jsonl").stdout.splitlines()]
+    assert [(each["seq"], each["type"]) for each in lines] == list(enumerate(types, 1))
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_what_the_shell_needs_and_completes(shop: Shop, shell: str) -> None:
     said = shop.amends("completion", shell)

@@ -144,3 +144,29 @@ async def test_axe_finds_nothing_on_a_card_and_a_run(page: Page) -> None:
     assert await violations(page) == []
     await press(page, "Skip this step")
     assert await violations(page) == []
+
+
+async def test_axe_finds_nothing_in_dark_colours_and_a_narrow_window(opens: Opens) -> None:
+    page = await opens(color_scheme="dark", viewport={"width": 400, "height": 640})
+    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 14.00, then send the receipt for order 4411")
+    await press(page, "Approve")
+    assert await violations(page) == []
+    for path in ("/inbox", "/runs", "/plan", "/tools", "/record", "/settings"):
+        await page.goto(path)
+        assert await violations(page) == [], path
+
+
+async def test_the_next_card_is_where_the_keyboard_goes_and_enter_answers_nothing(page: Page) -> None:
+    """Focus that was on the old card is on the new card's heading; a held Enter approves nothing."""
+    await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 16.00, then update the crm for order 4411")
+    button = page.get_by_role("button", name="Approve")
+    await button.click(trial=True)
+    await button.focus()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("heading", name="update_crm").wait_for()
+    for _ in range(5):
+        await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Approve").click(trial=True)
+    assert await page.get_by_role("heading", name="update_crm").is_visible()
+    await press(page, "Skip this step")
+    assert await page.locator("#reply").inner_text() == "Done: charge_card. Skipped: update_crm."
