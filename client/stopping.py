@@ -11,6 +11,7 @@ a moment; so it is asked again until it names nobody new.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import datetime
 from typing import Literal
 
 from temporalio.service import RPCError, RPCStatusCode
@@ -96,11 +97,15 @@ async def stop_session(place: Place, agent: str, user: str, *, by: str, reason: 
         raise Unreachable(
             error.code, error.message, "The stop is recorded, and is the first thing the next worker sees."
         ) from error
-    # It may be over by now, having been told by its session.
-    stopped = view.open_run or view.stopped
-    if stopped:
-        await _tell(place, stopped, by, reason)
-    return Stopped(runs=(await _followed(place, stopped, patience),) if stopped else (), sessions=1)
+    run = view.stopped or view.open_run
+    stopped = bool(run) and (await _tell(place, run, by, reason) or await _ended_since(place, run, view.stopped_at))
+    return Stopped(runs=(await _followed(place, run, patience),) if stopped else (), sessions=1)
+
+
+async def _ended_since(place: Place, run: str, stopped_at: datetime | None) -> bool:
+    """Say whether a run that is over was open when its session was stopped: a session may hear of an end late."""
+    view = await while_served(Follower(place.client, run).look(), place)
+    return stopped_at is not None and view.ended_at is not None and view.ended_at >= stopped_at
 
 
 async def stop_all(place: Place, agent: str | None, *, by: str, reason: str, patience: float) -> Stopped:

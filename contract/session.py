@@ -230,7 +230,7 @@ class SessionState(Wire):
 class SessionView(Wire):
     """What a session shows: its open run, if any, and its latest past turns, oldest first.
 
-    ``stopped`` is the run that was open when the session was last stopped; it may be over by now.
+    ``stopped`` is the run that the session held to be open when it was last stopped, at ``stopped_at``, UTC.
     ``turns`` counts all that are over, ``queued`` those that wait. ``memory`` is what a model would read next, without
     the ``earlier`` turns that only the record holds. ``remains`` names runs with something left to undo. ``head`` is
     the end of the record. ``condemned`` are the runs that an operator had undone, or is having undone.
@@ -242,6 +242,7 @@ class SessionView(Wire):
     language: Language | None = None
     open_run: str = ""
     stopped: str = ""
+    stopped_at: datetime | None = None
     runs: tuple[PastRun, ...] = ()
     turns: int = 0
     queued: int = 0

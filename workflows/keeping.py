@@ -55,6 +55,7 @@ class Kept:
         self._requests = dict(state.requests)
         self.lacking = state.lacking
         self.stopped = ""
+        self._stopped_at: datetime | None = None
         self._lineage = Lineage(state.forks)
         self.condemned = CondemnedRuns(state.tombstones, state.unwinding, self._lineage)
         self._former = state.former
@@ -105,6 +106,7 @@ class Kept:
             language=self.language,
             open_run=self.open_run,
             stopped=self.stopped,
+            stopped_at=self._stopped_at,
             runs=tuple(self._past),
             turns=self.turns,
             queued=len(self.queued),
@@ -143,7 +145,7 @@ class Kept:
 
     def stop(self, by: str, reason: str, at: datetime) -> None:
         """Note that the session was stopped. The turns that wait will not begin, and their callers are told."""
-        self.stopped = ""
+        self.stopped, self._stopped_at = "", at
         self._write(Entry(kind="stop", at=at, by=by, text=reason))
         queued, self.queued = self.queued, deque()
         for turn in queued:
