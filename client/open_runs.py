@@ -159,7 +159,10 @@ class OpenRuns:
         view = await self.session(user)
         if not view.open_run:
             raise Conflict("no_open_question", f"No run of {user} is open.")
-        return await self.look(view.open_run)
+        run = await self.look(view.open_run)
+        if run.over and run.condemned is None:  # the session is just hearing of it
+            raise Conflict("no_open_question", f"No run of {user} is open.")
+        return run
 
     def _forget(self, user: str, run: str) -> None:
         self._followers.pop(run, None)
