@@ -17,6 +17,7 @@ from ..contract.ending import cut_short
 from ..contract.names import FOLLOW_RUN_ACTIVITY, VIEW_QUERY
 from ..contract.run import RunView
 from ..contract.session import RunEnd
+from .unbegun import unbegun
 
 __all__ = ["STILL_OPEN", "follow_run", "pause"]
 
@@ -53,6 +54,8 @@ async def follow_run(run: str) -> RunEnd:
     except WorkflowQueryFailedError:
         # It ended because its code broke, and it breaks again when it is asked.
         return RunEnd()
+    except RPCError as error:
+        return RunEnd(view=cut_short(await unbegun(activity.client(), run, error)))
 
 
 def pause(waited: timedelta) -> timedelta:

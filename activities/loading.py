@@ -4,6 +4,7 @@ The history says what the run was started with, contracts and rules included, an
 of it came to stands in that one's.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from temporalio import activity
@@ -13,10 +14,11 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from ..contract.loaded import LoadedRun, LoadRequest
 from ..contract.names import CONDEMN_SIGNAL, LOAD_RUN_ACTIVITY, VIEW_QUERY, unwind_id
-from ..contract.run import RunInput, RunView
+from ..contract.run import RunView
 from .follow import STILL_OPEN, pause
+from .unbegun import given_of, unbegun
 
-__all__ = ["SWEPT", "given_of", "load_run", "loaded_run"]
+__all__ = ["SWEPT", "load_run", "loaded_run"]
 
 SWEPT = "swept"
 
@@ -52,16 +54,19 @@ async def loaded_run(client: Client, run: str) -> LoadedRun | None:
     ``closed_at`` is None while the run, or an unwind of it, is under way.
     """
     latest = await _described(client, unwind_id(run))
-    return await _loaded(client, run, latest.run_id if latest else "")
+    if latest is None:
+        return await _loaded(client, run, ())
+    loaded = await _loaded(client, run, (latest.run_id,))
+    return loaded and loaded.model_copy(update={"unwind": latest.run_id})
 
 
-async def _loaded(client: Client, run: str, unwind: str) -> LoadedRun | None:
-    """Do so, where ``unwind`` is the execution that last undid it; empty when none did."""
+async def _loaded(client: Client, run: str, unwinds: Sequence[str]) -> LoadedRun | None:
+    """Do so, where ``unwinds`` are the executions that undid it, the latest first."""
     described, given = await _described(client, run), await given_of(client, run)
     if described is None or given is None:
         return None
     given = given.model_copy(update={"record": None})
-    if described.status != WorkflowExecutionStatus.RUNNING and unwind:
+    for unwind in unwinds if described.status != WorkflowExecutionStatus.RUNNING else ():
         unwound = await _described(client, unwind_id(run), unwind)
         view = await _view(client, unwound) if unwound else None
         if unwound and view and view.steps:
@@ -71,19 +76,6 @@ async def _loaded(client: Client, run: str, unwind: str) -> LoadedRun | None:
 
 def _closed(described: WorkflowExecutionDescription) -> datetime | None:
     return None if described.status == WorkflowExecutionStatus.RUNNING else described.close_time
-
-
-async def given_of(client: Client, run: str) -> RunInput | None:
-    """Return what a run was started with; None when Temporal does not have it."""
-    try:
-        events = client.get_workflow_handle(run).fetch_history_events(page_size=1)
-        started = (await anext(events)).workflow_execution_started_event_attributes
-    except RPCError as error:
-        if error.status == RPCStatusCode.NOT_FOUND:
-            return None
-        raise
-    (given,) = await client.data_converter.decode(started.input.payloads, [RunInput])
-    return RunInput.model_validate(given)
 
 
 async def _described(client: Client, workflow: str, execution: str = "") -> WorkflowExecutionDescription | None:
@@ -107,3 +99,5 @@ async def _view(client: Client, described: WorkflowExecutionDescription) -> RunV
         raise ApplicationError(
             f"{described.id} cannot be asked what it did: {error}", type="unreadable", non_retryable=True
         ) from error
+    except RPCError as error:
+        return await unbegun(client, described.id, error, execution=described.run_id)

@@ -20,7 +20,9 @@ from temporalio.client import (
     WorkflowHistoryEventAsyncIterator,
     WorkflowHistoryEventFilterType,
 )
+from temporalio.service import RPCError
 
+from ..activities.unbegun import unbegun
 from ..contract.ending import cut_short
 from ..contract.names import ATTENTION_QUERY, VIEW_QUERY
 from ..contract.run import RunView
@@ -204,5 +206,8 @@ class Follower:
             (view,) = await self._client.data_converter.decode(payloads, [RunView])
             return RunView.model_validate(view)
         # Terminated, say: no code of ours ran at its end, so what it shows is what it was doing then.
-        view = await self.view()
+        try:
+            view = await self.view()
+        except RPCError as error:
+            view = await unbegun(self._client, self.run, error, execution=self._handle.run_id or "")
         return cut_short(view)

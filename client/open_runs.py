@@ -94,7 +94,7 @@ class OpenRuns:
         offered = [offer for kind in kinds for offer in ANSWERS[kind]]
         if word not in offered:
             raise ValueError(f"{word!r} is no answer; the answers are {', '.join(map(repr, offered))}")
-        view, asked = await self._open_question(user, kinds, run, question)
+        view, asked = await self._open_question(user, kinds, word, run, question)
         answer = Answer(
             question_id=asked.id,
             answer=word,
@@ -120,11 +120,13 @@ class OpenRuns:
         return Reply.of_run(after)
 
     async def _open_question(
-        self, user: str, kinds: tuple[QuestionKind, ...], run: str | None, name: str | None
+        self, user: str, kinds: tuple[QuestionKind, ...], word: AnswerWord, run: str | None, name: str | None
     ) -> tuple[RunView, Question]:
         view = self._latest.get(user)
-        # What is remembered may be of another run, or older than the question.
-        if view and ((run and view.run != run) or (name and name not in {q.id for q in view.waiting})):
+        # What is remembered may be of another run, or older than the question that is meant.
+        if view and run and view.run != run:
+            view = None
+        if view and not any(word in q.answers and name in (None, q.id) for q in view.waiting):
             view = None
         if view is None:
             view = await self.look(run) if run else await self._open_run(user)

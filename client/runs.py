@@ -87,6 +87,7 @@ class _Listing:
     async def runs(self, unwound: frozenset[str]) -> list[RunSummary]:
         found = [summary async for summary in self._matching(unwound)]
         if self.state == CONDEMNED:
+            found = [summary for summary in found if summary.run not in unwound]
             found += [summary for run in unwound if (summary := await self._described(run, unwound))]
             found.sort(key=lambda summary: summary.started_at, reverse=True)
         return found[: self.limit]

@@ -11,8 +11,9 @@ import secrets
 from contextlib import suppress
 from datetime import datetime
 
-from temporalio.client import WithStartWorkflowOperation
+from temporalio.client import WithStartWorkflowOperation, WorkflowUpdateFailedError
 from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from ..activities.loading import loaded_run
@@ -115,6 +116,7 @@ class _Unwinder:
             hint = f"Undo it as that agent: `--name {self._agent}`, or `agent={self._agent!r}`."
             raise NotFound("no_such_run", message, hint, run_id=request.run)
         self._session = session_workflow_id(*owner)
+        self._latest = ""
 
     # The plan
 
@@ -125,13 +127,14 @@ class _Unwinder:
         if loaded is None:
             return self._swept(standing)
         self._check_steps(loaded)
-        plan = plan_undo(loaded, chosen=self._request.steps, tombstone=standing.tombstone, since=since)
+        self._latest = loaded.unwind
+        plan = plan_undo(
+            loaded, chosen=self._request.steps, tombstone=standing.tombstone, since=since, forks=standing.forks
+        )
         written = await later_runs(self._place, self._agent, self._user, self._run)
         later = tuple(each for each in written if each.run not in standing.forks)
         under_way = loaded.closed_at is None and standing.tombstone is not None
-        return plan.model_copy(
-            update={"later": later, "forks": standing.forks, **(await self._under_way() if under_way else {})}
-        )
+        return plan.model_copy(update={"later": later, **(await self._under_way() if under_way else {})})
 
     async def _under_way(self) -> dict[str, object]:
         """Return which workflow undoes the run at present, and what it asks."""
@@ -214,6 +217,7 @@ class _Unwinder:
 
     async def carry_out(self, order: CondemnRequest, plan: UnwindReport) -> UnwindReport:
         begun: list[Follower] = []
+        order = order.model_copy(update={"latest": self._latest})
         # Patience is for the undos. The word itself is given first, whoever waits for nothing after it.
         told = await self._condemn(order)
         try:
@@ -259,7 +263,7 @@ class _Unwinder:
 
     async def _fork_followed(self, fork: str, order: CondemnRequest, begun: list[Follower]) -> RunView | None:
         unwinder = _Unwinder(self._place, self._agent, dataclasses.replace(self._request, run=fork, steps=()))
-        order = order.model_copy(update={"run": fork, "steps": ()})
+        order = order.model_copy(update={"run": fork, "steps": (), "latest": ""})
         return await unwinder.followed(order, await self._condemn(order), begun)
 
     async def _told_to_the_run(self, order: CondemnRequest, at: datetime, begun: list[Follower]) -> RunView | None:
@@ -311,5 +315,11 @@ class _Unwinder:
         update = self._place.client.execute_update_with_start_workflow(
             CONDEMN_UPDATE, order, start_workflow_operation=start, result_type=Condemned
         )
-        told: Condemned = await while_served(update, self._place)
+        try:
+            told: Condemned = await while_served(update, self._place)
+        except WorkflowUpdateFailedError as error:
+            if not isinstance(error.cause, ApplicationError) or error.cause.type != "too_many_condemned":
+                raise
+            hint = "`amends stop` stops an open run, and its rollback undoes it."
+            raise Conflict("too_many_condemned", f"{error.cause.message}.", hint, run_id=self._run) from error
         return told

@@ -1,9 +1,9 @@
 """How a run ended that could not say so itself, and what of a run still needs undoing (SPEC 4.7, 7.2)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from .run import RunView, Step
-from .unwind import UndoEntry, UnwindReport
+from .unwind import UndoEntry, UnwindReport, UnwindVerdict
 from .wording import ReplyWords, words
 
 __all__ = ["cut_short", "still_to_undo", "still_to_unwind", "unfinished"]
@@ -31,7 +31,7 @@ def cut_short(view: RunView) -> RunView:
     if unknown:
         sentences.append(said.nobody_knows(unknown))
     state = "left" if done or unknown else "undone"
-    report = _cut_off(view.unwinding) if view.unwinding else None
+    report = _cut_off(view.unwinding) if view.unwinding and view.steps else None
     ended = {"state": state, "text": " ".join(sentences), "waiting": (), "notice": "", "unwinding": report}
     return view.model_copy(update=ended)
 
@@ -47,8 +47,13 @@ def _cut_off(report: UnwindReport) -> UnwindReport:
             entries.append(entry.model_copy(update={"reason": "stopped"}))
         else:
             entries.append(entry)
-    verdict = "stuck" if unfinished(entries) else report.verdict
-    return report.model_copy(update={"entries": tuple(entries), "verdict": verdict})
+    return report.model_copy(update={"entries": tuple(entries), "verdict": _verdict(entries)})
+
+
+def _verdict(entries: Sequence[UndoEntry]) -> UnwindVerdict:
+    if unfinished(entries):
+        return "stuck"
+    return "unwound-with-leftovers" if any(each.status == "skipped-no-hook" for each in entries) else "unwound"
 
 
 def still_to_undo(view: RunView, undoable: frozenset[str], *, atomic: bool) -> tuple[str, ...]:

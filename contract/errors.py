@@ -173,6 +173,7 @@ ConflictCode = Literal[
     "run_not_started",
     "run_open",
     "thread_is_waiting",
+    "too_many_condemned",
     "undo_in_progress",
     "unproven_answer",
 ]

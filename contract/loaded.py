@@ -13,22 +13,26 @@ class LoadedRun(Wire):
     """What a run was started with and what became of its steps, earlier unwinds of it included.
 
     ``given`` is without the record it was started with, which only its own check needs. ``closed_at`` is when the run
-    or its latest unwind ended, UTC: nothing of it was sent after that.
+    or its latest unwind ended, UTC: nothing of it was sent after that. ``unwind`` is the Temporal run id of the latest
+    unwind that there is, where it was looked for.
     """
 
     given: RunInput
     steps: tuple[Step, ...] = ()
     closed_at: datetime | None = None
+    unwind: str = ""
 
 
 class LoadRequest(Wire):
-    """Which run is to be read again. ``unwound_by`` is the Temporal run id of its latest unwind, if there was one.
+    """Which run is to be read again. ``unwound_by`` are the Temporal run ids of its unwinds, the latest first.
+
+    The first of them that had begun to undo says how the run stands; where none had, the run itself does.
 
     With an ``order``, an execution of it that is open, which somebody started anew by force, is told to undo itself.
     """
 
     run: str
-    unwound_by: str = ""
+    unwound_by: tuple[str, ...] = ()
     order: CondemnRequest | None = None
 
 

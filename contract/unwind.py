@@ -62,7 +62,9 @@ class CondemnRequest(Wire):
     ``by`` is the operator, ``token`` the name of the operator token that allowed it. ``steps`` are the positions of the
     writes to undo, or empty for all. ``past_uncertain`` goes on past a write that nobody knows of, without asking a
     person. ``attributes`` says whether the server knows our search attributes. ``repeats`` marks a word that was given
-    a moment ago and is only sent again, to learn how far it is.
+    a moment ago and is only sent again, to learn how far it is: it begins nothing anew. ``latest`` is the Temporal run
+    id of the latest unwind of the run that there is, as whoever gives the word knows; a session that was lost knows of
+    none.
     """
 
     run: str = Field(max_length=300)
@@ -73,6 +75,7 @@ class CondemnRequest(Wire):
     past_uncertain: bool = False
     attributes: bool = False
     repeats: bool = False
+    latest: str = Field(default="", pattern=r"^([0-9a-f-]{36})?$")
 
 
 class Tombstone(Wire):

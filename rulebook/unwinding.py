@@ -115,7 +115,12 @@ def bound_undo(given: RunInput, rulebook: Rulebook, step: Step, *, day: str) -> 
 
 
 def unwind_report(
-    unwinding: Unwinding, *, dry_run: bool = False, tombstone: Tombstone | None = None, unwind: str = ""
+    unwinding: Unwinding,
+    *,
+    dry_run: bool = False,
+    tombstone: Tombstone | None = None,
+    unwind: str = "",
+    forks: Collection[str] = (),
 ) -> UnwindReport:
     """Return the plan of an unwind (``dry_run``), or the report of one.
 
@@ -124,6 +129,7 @@ def unwind_report(
         dry_run: say what an unwind would do from here on.
         tombstone: who condemned the run, if anybody did.
         unwind: the workflow that undoes it.
+        forks: the runs that go on from it, which are undone before it.
     """
     given = unwinding.given
     entries = tuple(_Reporter(unwinding, dry_run=dry_run).entries())
@@ -137,8 +143,11 @@ def unwind_report(
         tombstone=tombstone.model_copy(update={"entries": ()}) if tombstone else None,
         verdict=_verdict(unwinding, entries, dry_run=dry_run),
         entries=entries,
-        digest=sha256([given.session, given.number, *([e.position, e.undo, e.arguments, e.key] for e in named)]),
+        digest=sha256(
+            [given.session, given.number, *([e.position, e.undo, e.arguments, e.key] for e in named), *forks]
+        ),
         unwind=unwind,
+        forks=tuple(forks),
     )
 
 

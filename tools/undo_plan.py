@@ -19,6 +19,7 @@ def plan_undo(
     chosen: Collection[int] = (),
     tombstone: Tombstone | None = None,
     since: datetime | None = None,
+    forks: Collection[str] = (),
 ) -> UnwindReport:
     """Return what an unwind of a run would do from here on.
 
@@ -27,7 +28,8 @@ def plan_undo(
         chosen: the positions of the writes to undo, from 1; empty for all.
         tombstone: the run's tombstone, if it has one.
         since: say instead what became of an unwind that was asked for at this time.
+        forks: the runs that go on from it, which are undone before it.
     """
     over = loaded.closed_at is not None
     unwinding = Unwinding(loaded.given, loaded.steps, over=over, chosen=frozenset(chosen), since=since)
-    return unwind_report(unwinding, dry_run=since is None, tombstone=tombstone)
+    return unwind_report(unwinding, dry_run=since is None, tombstone=tombstone, forks=forks)

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from ..contract.ending import unfinished
 from ..contract.run import RunView
-from ..contract.unwind import Condemned, CondemnRequest, Tombstone, Unwind, UnwindReport
+from ..contract.unwind import Condemned, CondemnRequest, Tombstone, UndoEntry, Unwind, UnwindReport
+from .entries import kept_values
 from .lineage import Lineage
 
 __all__ = ["SOME_EXECUTION", "CondemnedRuns"]
@@ -18,6 +19,13 @@ SOME_EXECUTION = "unknown"
 """In place of the Temporal run id of an unwind that a lost session of this person started."""
 REPORTS_KEPT = 30
 """How many tombstones keep what their unwind came to, write by write."""
+REPORTS_BYTES = 256 * 1024
+"""The most bytes that these reports may have together: they travel with the session, in one payload with the rest."""
+TOMBSTONE_BYTES = 640 * 1024
+"""The most bytes that all tombstones may have besides: some thousand."""
+LONGEST_ERROR = 500
+_FRAME = 200
+"""What a tombstone has in its wire form besides the words of whoever condemned the run, about."""
 
 
 class CondemnedRuns:
@@ -42,6 +50,11 @@ class CondemnedRuns:
         """Return the tombstone of a run, if it has one."""
         return self._tombstones.get(run)
 
+    @property
+    def full(self) -> bool:
+        """Whether a session can carry no tombstone more: it could not continue as new with too many of them."""
+        return sum(map(_size, self._tombstones.values())) >= TOMBSTONE_BYTES
+
     def bars_fork(self, run: str) -> Tombstone | None:
         """Return the tombstone because of which a run cannot be forked: its own, or that of a run it goes on from."""
         return next(filter(None, map(self.tombstone, self._lineage.with_ancestors(run))), None)
@@ -55,15 +68,19 @@ class CondemnedRuns:
             return Condemned(status="open", tombstone=tombstone, at=at)
         if order.run in self._unwinding:
             return Condemned(status="unwinding", tombstone=tombstone, execution=self.execution(order.run), at=at)
-        if tombstone.verdict is not None and _finished(tombstone):
+        if tombstone.verdict is not None and (order.repeats or _finished(tombstone)):
             return Condemned(status="settled", tombstone=tombstone, at=at)
         self._unwinding[order.run] = Unwind(order=order)
         return Condemned(status="unwinding", tombstone=tombstone, at=at)
 
-    def due(self, open_run: str) -> Unwind | None:
-        """Return an unwind that is to be started, if one is. Forks come before what they are forks of."""
+    def due(self, open_run: str, forking: str) -> Unwind | None:
+        """Return an unwind that is to be started, if one is. Forks come before what they are forks of.
+
+        ``forking`` is the run of which a fork is just being begun; that fork is waited for as well.
+        """
+        awaited = frozenset(self._lineage.with_ancestors(forking))
         for run, unwind in self._unwinding.items():
-            if not unwind.execution and not self.pending_forks(run, open_run):
+            if not unwind.execution and run not in awaited and not self.pending_forks(run, open_run):
                 return unwind
         return None
 
@@ -112,18 +129,30 @@ class CondemnedRuns:
 
     def unwound(self, run: str, report: UnwindReport | None) -> None:
         """Take in the end of an unwind. ``report`` is None when nothing is left of it to be seen."""
-        unwind = self._unwinding.pop(run, None)
+        execution = self.execution(run)
+        self._unwinding.pop(run, None)
         tombstone = self._tombstones.get(run)
         if tombstone is not None and report is not None:
-            self._note(tombstone, report, unwind.execution if unwind else tombstone.execution)
+            self._note(tombstone, report, execution)
 
     def _note(self, tombstone: Tombstone, report: UnwindReport, execution: str) -> None:
         self._tombstones[tombstone.run] = tombstone.model_copy(
-            update={"verdict": report.verdict, "entries": report.entries, "execution": execution}
+            update={"verdict": report.verdict, "entries": tuple(map(_kept, report.entries)), "execution": execution}
         )
-        with_entries = [each for each in self._tombstones.values() if each.entries]
-        for each in with_entries[:-REPORTS_KEPT]:
-            self._tombstones[each.run] = each.model_copy(update={"entries": ()})
+        reported = [each for each in reversed(self._tombstones.values()) if each.entries]
+        room = REPORTS_BYTES
+        for place, each in enumerate(reported):
+            room -= sum(len(entry.model_dump_json().encode()) for entry in each.entries)
+            if place >= REPORTS_KEPT or room < 0:
+                self._tombstones[each.run] = each.model_copy(update={"entries": ()})
+
+
+def _kept(entry: UndoEntry) -> UndoEntry:
+    return entry.model_copy(update={"arguments": kept_values(entry.arguments), "error": entry.error[:LONGEST_ERROR]})
+
+
+def _size(tombstone: Tombstone) -> int:
+    return _FRAME + sum(len(word.encode()) for word in (tombstone.run, tombstone.by, tombstone.reason, tombstone.token))
 
 
 def _finished(tombstone: Tombstone) -> bool:

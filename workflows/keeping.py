@@ -56,6 +56,7 @@ class Kept:
         self.lacking = state.lacking
         self.stopped = ""
         self._stopped_at: datetime | None = None
+        self.forking = ""
         self._lineage = Lineage(state.forks)
         self.condemned = CondemnedRuns(state.tombstones, state.unwinding, self._lineage)
         self._former = state.former
@@ -308,7 +309,7 @@ class Kept:
         What goes on from it is condemned with it, and undone before it.
         """
         for fork in self._lineage.descendants(order.run):
-            with_it = order.model_copy(update={"run": fork, "steps": ()})
+            with_it = order.model_copy(update={"run": fork, "steps": (), "latest": ""})
             self.condemned.condemn(with_it, is_open=fork == self.open_run, at=at)
         told = self.condemned.condemn(order, is_open=order.run == self.open_run, at=at)
         if forks := self.condemned.pending_forks(order.run, self.open_run):

@@ -30,4 +30,8 @@ class Lineage:
 
     def descendants(self, run: str) -> list[str]:
         """Return the forks of a run, and theirs, latest first: the order in which they have to be undone."""
-        return [fork for fork in reversed(self._of) if run in tuple(self.with_ancestors(fork))[1:]]
+        found = {run: None}
+        for fork, of in self._of.items():  # a fork comes after what it is a fork of
+            if of in found:
+                found[fork] = None
+        return [fork for fork in reversed(found) if fork != run]

@@ -49,7 +49,7 @@ with workflow.unsafe.imports_passed_through():
     from ..contract.record import Tail
     from ..contract.run import RunView
     from ..contract.session import Plan, Rewound, SessionState, SessionView, Submitted, Turn
-    from ..contract.unwind import Condemned, CondemnRequest, Standing
+    from ..contract.unwind import Condemned, CondemnRequest, Standing, Tombstone
     from .cancellation import Cancellation
     from .ending import AwaitedEnd
     from .folding import fold_anew
@@ -60,7 +60,7 @@ with workflow.unsafe.imports_passed_through():
     from .stopping import stop_words
     from .traces import leave_a_trace
     from .turns import Withdrawn, refuse_unsound
-    from .unwinding import Unwinds, refusal_of
+    from .unwinding import Unwinds, refusal_of, refuse_to_condemn
 
 __all__ = ["SessionWorkflow"]
 
@@ -188,7 +188,7 @@ class SessionWorkflow:
         try:
             submitted = await self._begun(turn)
         finally:
-            self._beginning = ""
+            self._beginning = self._kept.forking = ""
         if submitted.status != "not_started":  # the same request may be made again
             self._kept.remember(request, submitted)
         self._show()
@@ -199,6 +199,7 @@ class SessionWorkflow:
             plan = await self._planned(turn)
             if tombstone := self._kept.condemned.bars_fork(turn.fork_of):
                 return Submitted(status="condemned", run=tombstone.run, text=tombstone.reason)
+            self._kept.forking = turn.fork_of
             self._kept.lacking = plan.lacking
             if plan.said:
                 # A value that was asked for is kept with the turn that it completes.
@@ -213,6 +214,8 @@ class SessionWorkflow:
             if self._stop is not None:
                 return self._kept.note_stopped(turn, *self._stop, workflow.now())
             run, child = await self._started(turn, plan)
+            if tombstone := self._kept.condemned.bars_fork(turn.fork_of):
+                self._condemn_with(tombstone, run)  # it came while the fork was being started
         except FailureError as error:
             text = str(error.cause or error)
             self._kept.note_no_run(turn, turn.language or self._kept.language or "en", text, workflow.now())
@@ -316,6 +319,15 @@ class SessionWorkflow:
             told = told.model_copy(update=now)
         self._show()
         return told
+
+    @condemn.validator
+    def _may_be_condemned(self, order: CondemnRequest) -> None:
+        refuse_to_condemn(order, self._kept)
+
+    def _condemn_with(self, tombstone: Tombstone, fork: str) -> None:
+        order = CondemnRequest(run=fork, by=tombstone.by, reason=tombstone.reason, token=tombstone.token)
+        self._kept.condemn(order, workflow.now())
+        self._unwinds.tell(order)
 
     @workflow.query(name=STANDING_QUERY, description="What is known of a run: whether it is condemned.")
     def standing(self, run: str) -> Standing:

@@ -70,7 +70,8 @@ class UnwindWorkflow(Attended):
     async def _load(self) -> LoadedRun | None:
         """Read what the run did. None when Temporal has let go of its history."""
         given = self._given
-        request = LoadRequest(run=given.order.run, unwound_by=given.tombstone.execution, order=given.order)
+        known = dict.fromkeys(filter(None, (given.order.latest, given.tombstone.execution)))
+        request = LoadRequest(run=given.order.run, unwound_by=tuple(known), order=given.order)
         try:
             return await self._cancellation.outlast(start_loading(request))
         except ActivityError as error:

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.common import TypedSearchAttributes, WorkflowIDReusePolicy
-from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
+from temporalio.exceptions import ApplicationError, FailureError, WorkflowAlreadyStartedError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from ..contract.loaded import UnwindInput
-from ..contract.names import CONDEMN_SIGNAL, UNWIND_WORKFLOW, unwind_id
+from ..contract.names import CONDEMN_SIGNAL, UNWIND_WORKFLOW, owner_of_run, unwind_id
 from ..contract.record import Entry
 from ..contract.run import RunView
 from ..contract.unwind import CondemnRequest, Refusal, Unwind
@@ -21,7 +21,7 @@ from .condemning import SOME_EXECUTION
 from .ending import AwaitedEnd
 from .keeping import Kept
 
-__all__ = ["Unwinds", "refusal_of"]
+__all__ = ["Unwinds", "refusal_of", "refuse_to_condemn"]
 
 SUMMARY_LENGTH = 200
 
@@ -70,7 +70,7 @@ class Unwinds:
             await self._start(due.order, attributes)
 
     def _due(self) -> Unwind | None:
-        return self._kept.condemned.due(self._kept.open_run)
+        return self._kept.condemned.due(self._kept.open_run, self._kept.forking)
 
     async def _tell(self, order: CondemnRequest) -> None:
         try:
@@ -110,6 +110,22 @@ class Unwinds:
             return
         kept.condemned.started(order.run, execution)
         self._ends[order.run] = AwaitedEnd(unwind_id(order.run), child)
+
+
+def refuse_to_condemn(order: CondemnRequest, kept: Kept) -> None:
+    """Refuse to condemn what is no run of this session, or more runs than a session can carry.
+
+    Raises:
+        ApplicationError: ``no_such_run`` or ``too_many_condemned``; before anything is noted.
+    """
+    if owner_of_run(order.run) != (kept.agent, kept.user):
+        said = f"{order.run!r} is no run of {kept.user} with {kept.agent}"
+        raise ApplicationError(said, type="no_such_run", non_retryable=True)
+    if kept.condemned.tombstone(order.run) is None and kept.condemned.full:
+        said = (
+            f"{len(kept.condemned.tombstones)} runs of {kept.user} with {kept.agent} are condemned; no more have room"
+        )
+        raise ApplicationError(said, type="too_many_condemned", non_retryable=True)
 
 
 def refusal_of(raw: object, at: datetime) -> Entry | None:
