@@ -49,7 +49,7 @@ with workflow.unsafe.imports_passed_through():
     from ..contract.record import Tail
     from ..contract.run import RunView
     from ..contract.session import Plan, Rewound, SessionState, SessionView, Submitted, Turn
-    from ..contract.unwind import Condemned, CondemnRequest, Standing, Tombstone
+    from ..contract.unwind import Condemned, CondemnRequest, Standing
     from .cancellation import Cancellation
     from .ending import AwaitedEnd
     from .folding import fold_anew
@@ -214,8 +214,7 @@ class SessionWorkflow:
             if self._stop is not None:
                 return self._kept.note_stopped(turn, *self._stop, workflow.now())
             run, child = await self._started(turn, plan)
-            if tombstone := self._kept.condemned.bars_fork(turn.fork_of):
-                self._condemn_with(tombstone, run)  # it came while the fork was being started
+            self._unwinds.take_along(run, turn.fork_of)
         except FailureError as error:
             text = str(error.cause or error)
             self._kept.note_no_run(turn, turn.language or self._kept.language or "en", text, workflow.now())
@@ -323,11 +322,6 @@ class SessionWorkflow:
     @condemn.validator
     def _may_be_condemned(self, order: CondemnRequest) -> None:
         refuse_to_condemn(order, self._kept)
-
-    def _condemn_with(self, tombstone: Tombstone, fork: str) -> None:
-        order = CondemnRequest(run=fork, by=tombstone.by, reason=tombstone.reason, token=tombstone.token)
-        self._kept.condemn(order, workflow.now())
-        self._unwinds.tell(order)
 
     @workflow.query(name=STANDING_QUERY, description="What is known of a run: whether it is condemned.")
     def standing(self, run: str) -> Standing:

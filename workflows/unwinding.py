@@ -47,6 +47,14 @@ class Unwinds:
         """Have the open run told that it is condemned."""
         self._to_tell.append(order)
 
+    def take_along(self, fork: str, of: str) -> None:
+        """Condemn an open fork, if that was done to what it is a fork of while the fork was being started."""
+        tombstone = self._kept.condemned.bars_fork(of)
+        if tombstone is not None:
+            order = CondemnRequest(run=fork, by=tombstone.by, reason=tombstone.reason, token=tombstone.token)
+            self._kept.condemn(order, workflow.now())
+            self.tell(order)
+
     def needs_attention(self) -> bool:
         """Whether `attend` has something to do."""
         return (
