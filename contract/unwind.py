@@ -147,8 +147,9 @@ class UndoEntry(Wire):
     """One write of a run, in the order of the unwind.
 
     ``position`` is its place in the run, from 1, ``step`` its session-wide number. ``undo`` is the tool that undoes it,
-    with the ``arguments`` bound to it and the idempotency ``key``; empty where nothing does. ``attempts`` counts how
-    often the undo was sent, ``by`` names who undid it by hand. ``at`` is when that was settled, UTC. ``dependents`` are
+    with the ``arguments`` bound to it and the idempotency ``key``; empty where nothing does. A plan has the arguments
+    whole, a report those that are too long by their hash and length. ``attempts`` counts how often the undo was sent,
+    ``by`` names who undid it by hand. ``at`` is when that was settled, UTC. ``dependents`` are
     the positions of later writes that stand on this one and would stay.
     """
 

@@ -18,6 +18,7 @@ from ..rulebook.record import Record, RecordState
 from ..rulebook.rules import Rulebook
 from ..rulebook.step_events import call_event, call_events
 from ..rulebook.unwinding import Unwinding, reverse_order, unwind_report
+from .entries import kept_values
 from .questions import Questions
 
 __all__ = ["Progress", "call_event", "call_events"]
@@ -281,7 +282,10 @@ class Progress:
             waiting={question.position for question in self.questions.open},
             abandoned=self.abandoned,
         )
-        return unwind_report(unwinding, tombstone=self.condemned, unwind=self.shown_as)
+        report = unwind_report(unwinding, tombstone=self.condemned, unwind=self.shown_as)
+        # The steps have them whole. All of it is one payload, and one that is too large would wedge the run for ever.
+        shown = (entry.model_copy(update={"arguments": kept_values(entry.arguments)}) for entry in report.entries)
+        return report.model_copy(update={"entries": tuple(shown)})
 
     def _details(self) -> str:
         lines = [f"**{self._state}** · {self.given.user}", ""]
