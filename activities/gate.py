@@ -3,7 +3,7 @@
 An ordinary run hears of its condemnation itself, and asks nobody. But anybody who may use Temporal can reset a run, or
 start one again under its id, and neither execution knows what happened since. Such an execution is told from the one
 that the session started by its Temporal run id, which costs nothing to compare; only it has to ask the session. See
-docs/decisions/0021-the-gate.md.
+docs/decisions/0022-the-gate.md.
 """
 
 from temporalio import activity
