@@ -7,10 +7,11 @@ import os
 import pty
 import re
 import select
+import signal
 import time
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -28,7 +29,7 @@ class Terminal:
     """A command with a terminal of its own, as a person has one."""
 
     def __init__(self, shop, *words: str) -> None:
-        self.said = ""
+        self.said = self._typed = ""
         self._read = 0
         self._pid, self._descriptor = pty.fork()
         if self._pid == 0:
@@ -41,18 +42,25 @@ class Terminal:
         while after not in self.said[self._read :]:
             assert time.monotonic() < deadline, self.said
             assert self._hears(), self.said
-        self._read = len(self.said)
+        self._read, self._typed = len(self.said), text
         os.write(self._descriptor, text.encode())
 
     def ends(self) -> int:
-        while self._hears():
-            pass
+        deadline = time.monotonic() + 60
+        while self._hears(2) or not os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if time.monotonic() > deadline:
+                os.kill(self._pid, signal.SIGKILL)
+                raise AssertionError(f"it does not end: {self.said}")
+            if self._typed == LEAVE:
+                # One that comes just when Python begins to read is not seen before the next key, and a person's is.
+                with suppress(OSError):  # it has just gone
+                    os.write(self._descriptor, LEAVE.encode())
         _, status = os.waitpid(self._pid, 0)
         os.close(self._descriptor)
         return os.waitstatus_to_exitcode(status)
 
-    def _hears(self) -> bool:
-        ready, _, _ = select.select([self._descriptor], [], [], 20)
+    def _hears(self, seconds: float = 20) -> bool:
+        ready, _, _ = select.select([self._descriptor], [], [], seconds)
         try:
             heard = os.read(self._descriptor, 65536) if ready else b""
         except OSError:  # the other side has gone
