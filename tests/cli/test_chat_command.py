@@ -30,7 +30,7 @@ class Terminal:
 
     def __init__(self, shop, *words: str) -> None:
         self.said = self._typed = ""
-        self._read = 0
+        self._read, self._gone = 0, False
         self._pid, self._descriptor = pty.fork()
         if self._pid == 0:
             os.chdir(shop.folder)
@@ -47,24 +47,31 @@ class Terminal:
 
     def ends(self) -> int:
         deadline = time.monotonic() + 60
-        while self._hears(2) or not os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        while not self._has_ended():
             if time.monotonic() > deadline:
                 os.kill(self._pid, signal.SIGKILL)
                 raise AssertionError(f"it does not end: {self.said}")
-            if self._typed == LEAVE:
-                # One that comes just when Python begins to read is not seen before the next key, and a person's is.
+            if not self._hears(3) and not self._gone and self._typed == LEAVE:
+                # One that comes just when Python begins to read is not seen before the next key. After a silence a
+                # person presses it again.
                 with suppress(OSError):  # it has just gone
                     os.write(self._descriptor, LEAVE.encode())
+        while self._hears(0):
+            pass
         _, status = os.waitpid(self._pid, 0)
         os.close(self._descriptor)
         return os.waitstatus_to_exitcode(status)
+
+    def _has_ended(self) -> bool:
+        return bool(os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
 
     def _hears(self, seconds: float = 20) -> bool:
         ready, _, _ = select.select([self._descriptor], [], [], seconds)
         try:
             heard = os.read(self._descriptor, 65536) if ready else b""
-        except OSError:  # the other side has gone
-            heard = b""
+        except OSError:  # the other side has gone, and the process follows at once
+            heard, self._gone = b"", True
+            time.sleep(0.05)
         self.said += heard.decode().replace("\r\n", "\n")
         return bool(heard)
 
