@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 from rich.text import Text
 
-from ..contract.question import Question
+from ..contract.question import OnExpiry, Question
 from ..contract.run import Step
 from ..contract.wording import value_text
 from .terminal import styled, visible
@@ -17,6 +17,10 @@ from .terminal import styled, visible
 __all__ = ["argument_lines", "card", "step_end", "step_state"]
 
 _INDENT = " " * 8
+_THEN: Mapping[OnExpiry, str] = {
+    "wait": "an approval after that is not taken, and it is asked anew.",
+    "cancel all": "the run then stops, as with cancel all.",
+}
 
 
 def card(question: Question, *, atomic: bool) -> Iterator[Text | str]:
@@ -33,6 +37,8 @@ def card(question: Question, *, atomic: bool) -> Iterator[Text | str]:
     for hit in question.rules:
         if hit.origin.file:  # that every write is confirmed needs no saying
             yield f"{_INDENT}Asked because of {hit.rule}: {visible(hit.why)} ({hit.origin.place})"
+    if question.expires_at is not None:
+        yield f"{_INDENT}Expires {question.expires_at:%Y-%m-%d %H:%M} UTC: {_THEN[question.on_expiry]}"
     yield from (styled(_INDENT, (warning, "bold yellow")) for warning in question.warnings)
     yield _INDENT + question.text
 

@@ -10,7 +10,7 @@ import click
 from ..client.agent import AsyncAgent
 from ..console.desk import Desk, Inbox, Open
 from ..console.people import People
-from ..contract.question import QuestionKind
+from ..contract.question import Question, QuestionKind
 from ..contract.wording import call_text
 from .exits import Exit
 from .options import agent_options, as_json_option, state_option
@@ -55,7 +55,7 @@ def command(
         document("amends.inbox/1", {"questions": questions, "silent": inbox.silent})
     elif found:
         now = datetime.now(UTC)
-        for line in columns([("AGE", "KIND", "RUN", "USER", "ASKS"), *(_row(each, now) for each in found)]):
+        for line in columns([("AGE", "KIND", "RUN", "USER", "ASKS", "EXPIRES"), *(_row(each, now) for each in found)]):
             say(line)
         note("amends show RUN says how to answer.")
     else:
@@ -70,12 +70,18 @@ async def _open(agent: AsyncAgent) -> Inbox:
         return await Desk(agent).inbox(person)
 
 
-def _row(each: Open, now: datetime) -> tuple[str, str, str, str, str]:
+def _row(each: Open, now: datetime) -> tuple[str, ...]:
     question = each.question
     asks = call_text(question.tool, dict(question.arguments)) if question.kind == "confirm" else question.text
     asks = visible(asks)
     shown = asks if len(asks) <= LONGEST else f"{asks[: LONGEST - 1]}…"
-    return _age(now - question.asked_at), question.kind, question.run, each.user, shown
+    return _age(now - question.asked_at), question.kind, question.run, each.user, shown, _expires(question, now)
+
+
+def _expires(question: Question, now: datetime) -> str:
+    if question.expires_at is None:
+        return "never"
+    return "expired" if question.expired(now) else f"in {_age(question.expires_at - now)}"
 
 
 def _age(time: timedelta) -> str:

@@ -1,6 +1,5 @@
 """``amends operator``: the tokens with which an operator may undo any run, answer for others, and so on (SPEC 8.1)."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 
 from ..client.connect import STATE_FOLDER, ConnectionSettings
 from ..client.operators import SCOPES, Operator, Operators, OperatorScope, operators_path
+from ..contract.durations import read_duration
 from .exits import Exit
 from .options import agent_file_option, as_json_option, state_option
 from .terminal import columns, document, note, say
@@ -18,19 +18,16 @@ __all__ = ["command"]
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
-_LIFETIME = re.compile(r"(\d{1,5})(d|h|m)", re.ASCII)
-_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
-
 
 def _place_options(command: _Command) -> _Command:
     return agent_file_option(state_option(command))
 
 
 def _read_lifetime(_: click.Context, __: click.Parameter, said: str) -> timedelta:
-    read = _LIFETIME.fullmatch(said)
-    if read is None:
-        raise click.BadParameter(f"{said!r} is no time such as 90d, 12h or 30m")
-    return int(read[1]) * _UNITS[read[2]]
+    try:
+        return read_duration(said)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.group()

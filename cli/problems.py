@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Mapping
 
 from ..contract.errors import AmendsError, CallerError
 from ..contract.mistakes import FileMistake, FileMistakes
@@ -11,21 +10,13 @@ from .terminal import note, styled
 
 __all__ = ["problem", "tell"]
 
-_STATUS: Mapping[str, int] = {
-    "Conflict": 409,
-    "Ambiguous": 409,
-    "NotAllowed": 403,
-    "NotFound": 404,
-    "Unreachable": 503,
-}
-
 
 def problem(error: AmendsError) -> dict[str, object]:
     """Return the problem of an error: ``code`` for programs, ``detail`` in words, and the ids it is about."""
     said: dict[str, object] = {
         "type": f"about:blank#{error.code}",
         "title": error.code.replace("_", " "),
-        "status": _STATUS.get(type(error).__name__, 422),
+        "status": error.status if isinstance(error, CallerError) else 422,
         "detail": error.message if isinstance(error, CallerError) else str(error),
         "code": error.code,
     }

@@ -231,7 +231,8 @@ class AsyncAgent(OperatorActs):
             note: a remark for the record, 500 characters at most.
 
         Raises:
-            Conflict: ``no_open_question``, ``question_closed`` (somebody was faster), ``digest_mismatch``.
+            Conflict: ``no_open_question``, ``question_closed`` (somebody was faster), ``question_expired``
+                (it is asked anew), ``digest_mismatch``.
             Ambiguous: more than one confirmation is open.
             ValueError: the answer is none of the three.
         """

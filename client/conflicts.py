@@ -1,12 +1,19 @@
 """What a caller is told when a turn or an answer changes nothing, the way things stand (SPEC 4.4, 7.2, 7.3)."""
 
 from ..contract.errors import CondemnedRunError, Conflict, ConflictCode
-from ..contract.question import Answer, Question
+from ..contract.question import Answer, Asked, Question
 from ..contract.run import RunView
 from ..contract.session import Rewound, Submitted
 from ..contract.unwind import Tombstone
 
-__all__ = ["condemned", "condemned_fork", "pending_compensation", "raise_if_not_taken", "thread_is_waiting"]
+__all__ = [
+    "condemned",
+    "condemned_fork",
+    "pending_compensation",
+    "question_expired",
+    "raise_if_not_taken",
+    "thread_is_waiting",
+]
 
 
 def thread_is_waiting(view: RunView) -> Conflict:
@@ -45,16 +52,34 @@ def pending_compensation(user: str, rewound: Rewound) -> Conflict:
     return Conflict(code, f"Something still needs undoing. {said}.", run_id=rewound.remains[0].run)
 
 
+def question_expired(asked: Asked | Question, view: RunView) -> Conflict:
+    """Return the error for an answer that came after its question had expired: when that was, and what became of it."""
+    anew = next((each for each in view.waiting if each.position == asked.position), None)
+    at = f"{asked.expires_at:%Y-%m-%d %H:%M} UTC" if asked.expires_at else ""
+    return Conflict(
+        "question_expired",
+        f"The question {asked.id} expired at {at}, so this answer changes nothing.",
+        f"It is asked anew as {anew.id}: look at it again, and answer that."
+        if anew
+        else "Look at its run as it is now.",
+        run_id=view.run,
+        question_id=anew.id if anew else asked.id,
+    )
+
+
 def raise_if_not_taken(answer: Answer, asked: Question, view: RunView) -> None:
     """Raise what became of ``answer`` to the question ``asked``, if the run did not take it.
 
     Raises:
-        Conflict: ``question_closed``, ``answer_not_offered``, ``digest_mismatch`` or ``unproven_answer``.
+        Conflict: ``question_closed``, ``question_expired``, ``answer_not_offered``, ``digest_mismatch`` or
+            ``unproven_answer``.
     """
     mine = next((told for told in view.answers if told.answer_id == answer.answer_id), None)
     if mine is None or mine.accepted:
         return
     winner = next((told for told in view.answers if told.accepted and told.question_id == asked.id), None)
+    if winner is None and (mine.reason == "question_expired" or asked.expired(mine.at)):
+        raise question_expired(asked, view)
     if winner is not None:
         message = f"{winner.by} answered {winner.answer} at {winner.at:%H:%M} UTC; that answer stands."
     else:

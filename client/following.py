@@ -1,9 +1,9 @@
 """Waiting for a run to need a person or to be over, without polling it (SPEC 4.8).
 
 The client follows the run's history by long poll, which costs the run nothing: no event, no update slot, no worker.
-From the events alone it can tell when the run is idle: every workflow task is done, and no activity and no timer is
-pending. An idle run that is not over waits for a person, so one query then fetches what it asks. That is one query for
-each question, however many calls lie between.
+From the events alone it can tell when the run is idle: every workflow task is done, and no activity is pending. An idle
+run that is not over waits for a person, or for a while before it tries again, so one query then fetches what it asks.
+That is one query for each question, however many calls lie between.
 """
 
 import asyncio
@@ -42,15 +42,13 @@ POLLS = (1.0, 2.0, 5.0, 20.0)
 """Seconds before a long poll is sent anew from where it stood. A server under load may miss telling a poll of an event
 that came in the moment the poll began; without this, the wait would go on for the server's own 20 seconds."""
 
-_BEGIN = frozenset((EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, EventType.EVENT_TYPE_TIMER_STARTED))
+_BEGIN = frozenset((EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,))
 _END = frozenset(
     (
         EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
         EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED,
         EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT,
         EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED,
-        EventType.EVENT_TYPE_TIMER_FIRED,
-        EventType.EVENT_TYPE_TIMER_CANCELED,
     )
 )
 _CUT_SHORT = frozenset(

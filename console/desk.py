@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio.client import WithStartWorkflowOperation
@@ -16,6 +17,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from ..client.agent import AsyncAgent
 from ..client.asking import ask
+from ..client.conflicts import question_expired
 from ..client.following import Follower
 from ..client.open_runs import AGAIN
 from ..client.patience import while_served
@@ -136,7 +138,8 @@ class Desk:
         """Answer one question, as it was shown, in the person's own name. ``name`` names the request.
 
         Raises:
-            Conflict: ``question_closed``, with who was faster; ``digest_mismatch``; ``already_ended``.
+            Conflict: ``question_closed``, with who was faster; ``question_expired``; ``digest_mismatch``;
+                ``already_ended``.
             NotFound: there is no such run or question.
             NotAllowed: ``not_your_question``.
             ProblemError: 422 ``idempotency_key_reused``: the request of this name gave another answer.
@@ -291,6 +294,9 @@ def _told(view: RunView, name: Named, question: str) -> RunView:
 
 def _closed(view: RunView, question: str) -> Conflict:
     winner = next((each for each in view.answers if each.accepted and each.question_id == question), None)
+    asked = next((each for each in view.asked if each.id == question), None)
+    if winner is None and asked is not None and asked.expired(datetime.now(UTC)):
+        return question_expired(asked, view)
     if winner is None:
         said = "The question is closed."
     else:

@@ -245,7 +245,9 @@ async def answer(request: Request, person: Who, form: Form, run: str, question: 
             person, run, question, said["answer"], digest=said["digest"], name=name, note=said["note"], result=result
         )
     except Conflict as conflict:
-        return await show_run(request, person, run, notice=conflict.message, status=409)
+        expired = conflict.code == "question_expired"
+        notice = catalogue(language_of(request))["expired"] if expired else conflict.message
+        return await show_run(request, person, run, notice=notice, status=410 if expired else 409)
     except ValueError as error:
         return await show_run(request, person, run, notice=str(error), status=422)
     view = await console.desk.settled(run, WAIT)

@@ -15,7 +15,6 @@ __all__ = ["DOCUMENTED", "Problem", "ProblemError", "handlers", "problem_of"]
 
 JSON = "application/problem+json"
 
-_STATUS: Mapping[str, int] = {"Conflict": 409, "Ambiguous": 409, "NotAllowed": 403, "NotFound": 404, "Unreachable": 503}
 _CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "not_json"}
 
 
@@ -55,9 +54,8 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, ProblemError):
         return _problem(error.status, error.code, error.detail, hint=error.hint or None)
     if isinstance(error, CallerError):
-        status = next((_STATUS[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _STATUS), 422)
         return _problem(
-            status,
+            error.status,
             error.code,
             error.message,
             hint=error.hint or None,
@@ -145,6 +143,7 @@ DOCUMENTED: Mapping[int | str, dict[str, object]] = {
     403: _documented("This caller may not do it."),
     404: _documented("There is no such thing, or not for this caller."),
     409: _documented("It cannot be done now, the way things stand."),
+    410: _documented("The question has expired, and is asked anew."),
     413: _documented("The request is too large."),
     415: _documented("The body is not JSON."),
     422: _documented("The request says something it may not."),

@@ -30,7 +30,7 @@ by themselves, such as a timeout or a lost connection.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import JsonValue
 
@@ -149,11 +149,17 @@ class CallerError(AmendsError):
         question_id: the question it is about, if one is.
     """
 
+    _STATUS: ClassVar[int] = 422
     code: str
     message: str
     hint: str = ""
     run_id: str | None = None
     question_id: str | None = None
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that tells of it, in the API and in a problem document."""
+        return 410 if self.code == "question_expired" else self._STATUS
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message
@@ -167,6 +173,7 @@ ConflictCode = Literal[
     "operator_name_taken",
     "plan_digest_mismatch",
     "question_closed",
+    "question_expired",
     "queue_full",
     "rewind_with_pending_compensation",
     "run_condemned",
@@ -183,6 +190,7 @@ ConflictCode = Literal[
 class Conflict(CallerError):
     """It cannot be done now, the way things stand: an answered question, a run that is over, changed bytes."""
 
+    _STATUS = 409
     code: ConflictCode
 
 
@@ -199,6 +207,7 @@ class Ambiguous(CallerError):
         choices: the ids or names that fit; name one of them.
     """
 
+    _STATUS = 409
     code: Literal["several_agents", "several_questions"]
     choices: tuple[str, ...] = ()
 
@@ -218,6 +227,7 @@ NotAllowedCode = Literal[
 class NotAllowed(CallerError):
     """This caller may not do it."""
 
+    _STATUS = 403
     code: NotAllowedCode
 
 
@@ -236,6 +246,7 @@ NotFoundCode = Literal[
 class NotFound(CallerError):
     """There is no such run, step, result, question, session, agent or operator token."""
 
+    _STATUS = 404
     code: NotFoundCode
 
 
@@ -246,6 +257,7 @@ UnreachableCode = Literal["embedded_server_failed", "no_worker_polling", "tempor
 class Unreachable(CallerError):
     """Temporal, or a worker that would do it, does not answer. Nothing is lost: ask again once it is there."""
 
+    _STATUS = 503
     code: UnreachableCode
 
 

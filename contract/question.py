@@ -1,7 +1,7 @@
 """What a run asks a person, and what comes back (SPEC 4.2 to 4.4, 5.5, 6.2)."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import Field, JsonValue, field_validator
@@ -10,7 +10,17 @@ from .decision import Hit
 from .model import Wire
 from .sizes import depth, json_bytes
 
-__all__ = ["ANSWERS", "Answer", "AnswerWord", "Answered", "Asked", "Question", "QuestionKind"]
+__all__ = [
+    "ANSWERS",
+    "Answer",
+    "AnswerWord",
+    "Answered",
+    "Asked",
+    "Expiry",
+    "OnExpiry",
+    "Question",
+    "QuestionKind",
+]
 
 QuestionKind = Literal["confirm", "outcome", "undo"]
 """`confirm`: may this write run? `outcome`: did it take effect? `undo`: an undo failed, what now?"""
@@ -26,18 +36,42 @@ ANSWERS: Mapping[QuestionKind, tuple[AnswerWord, ...]] = {
 }
 """The answers each kind of question takes, word for word."""
 
+OnExpiry = Literal["wait", "cancel all"]
+"""What becomes of a run whose write nobody confirmed in time. `wait`: it goes on waiting, and an approval that comes
+too late has it asked anew. `cancel all`: it stops, and what it did is undone."""
 
 LARGEST_SUPPLIED = 32 * 1024
 DEEPEST_SUPPLIED = 60
 
 
-class Question(Wire):
+class Expiry(Wire):
+    """How many seconds an approval of a write is waited for, and what becomes of the run then (SPEC 9.3)."""
+
+    seconds: int = Field(gt=0)
+    then: OnExpiry = "wait"
+
+    def after(self, asked_at: datetime) -> datetime:
+        """Return when a question expires that was asked then."""
+        return asked_at + timedelta(seconds=self.seconds)
+
+
+class _Expiring(Wire):
+    expires_at: datetime | None
+
+    def expired(self, at: datetime) -> bool:
+        """Whether it is too late then to approve."""
+        return self.expires_at is not None and at >= self.expires_at
+
+
+class Question(_Expiring):
     """One open question of a run.
 
     ``id`` is unique within its run (``q1``, ``q2``, ...). ``position`` is the step's place in the run, from 1.
     ``arguments`` are exactly those the call will be sent with. ``digest`` binds everything shown: an answer that
     carries it is refused when the question has changed. ``undo`` names the tool that would undo the step, if any.
     ``rules`` says why a person is asked to confirm: every rule that wants it, with its file and line.
+    ``expires_at`` is when approving it comes too late, None where it never does; ``on_expiry`` what becomes of the run
+    then.
     """
 
     id: str
@@ -53,9 +87,11 @@ class Question(Wire):
     rules: tuple[Hit, ...] = ()
     digest: str
     asked_at: datetime
+    expires_at: datetime | None = None
+    on_expiry: OnExpiry = "wait"
 
 
-class Asked(Wire):
+class Asked(_Expiring):
     """A question as the record keeps it, open or closed. Its arguments are those of the step or of its undo."""
 
     id: str
@@ -66,6 +102,7 @@ class Asked(Wire):
     warnings: tuple[str, ...] = ()
     digest: str
     asked_at: datetime
+    expires_at: datetime | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Answer(Wire):
@@ -97,7 +134,7 @@ class Answered(Wire):
     """An answer as the run took it. ``accepted`` False says in ``reason`` why it changed nothing.
 
     Reasons: ``unknown_question``, ``question_closed``, ``answer_not_offered``, ``digest_mismatch``, ``unproven``,
-    ``malformed``.
+    ``question_expired``, ``malformed``.
     """
 
     question_id: str

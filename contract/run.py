@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from .decision import Decision
 from .model import Wire
 from .outcome import Failure
-from .question import Answered, Asked, Question
+from .question import Answered, Asked, Expiry, Question
 from .reading import Language
 from .tool import ToolContract
 from .unwind import Tombstone, UnwindReport
@@ -103,7 +103,8 @@ class RunInput(Wire):
     number of its first step. ``rulebook`` and ``record`` are the wire forms of `rulebook.rules.Rulebook` and
     `rulebook.record.RecordState`. ``tools`` holds the contracts of the tools of the agent. ``attributes`` says
     whether the server knows our search attributes. ``proof`` is the public key that answers must be signed with, or
-    empty (SPEC 13.2). ``forked_from`` is the run whose first steps this one goes on from.
+    empty (SPEC 13.2). ``expiry`` is how long a confirmation is waited for, None for ever. ``forked_from`` is the run
+    whose first steps this one goes on from.
     """
 
     session: str
@@ -120,6 +121,7 @@ class RunInput(Wire):
     facts: Mapping[str, JsonValue] = {}
     atomic: bool = True
     proof: str = Field(default="", exclude_if=lambda value: not value)
+    expiry: Expiry | None = Field(default=None, exclude_if=lambda value: value is None)
     attributes: bool = False
     tenant: str | None = None
     forked_from: str = ""

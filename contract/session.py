@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 from .chain import Head
 from .memory import Message, Remembered
 from .model import Wire
+from .question import Expiry
 from .reading import Language, Unread
 from .record import Chain
 from .run import PlannedCall, RunState, RunView
@@ -109,6 +110,7 @@ class Plan(Wire):
     """A turn's reading, made into calls, with everything that is pinned to the run (SPEC 3.5).
 
     ``proof`` is the public key that answers must be signed with; empty where none is demanded.
+    ``expiry`` is how long a confirmation is waited for, None for ever.
 
     ``unread`` is set when there is nothing to run, and ``text`` then says why. ``digest`` names the agent's files as
     they were read: contracts, rulebook, vocabulary. ``lexicon`` is the hash of the words it was read with: those of
@@ -127,6 +129,7 @@ class Plan(Wire):
     rulebook: Mapping[str, JsonValue] = {}
     atomic: bool = True
     proof: str = Field(default="", exclude_if=lambda value: not value)
+    expiry: Expiry | None = Field(default=None, exclude_if=lambda value: value is None)
     asks: bool = False
     digest: str = ""
     lexicon: str = ""

@@ -61,6 +61,9 @@ class ReplyWords(Protocol):
     def cancelled(self, by: str) -> str:
         """Give the cause: a person answered cancel all."""
 
+    def not_confirmed(self, tool: str) -> str:
+        """Give the cause: nobody confirmed a write before the question expired."""
+
     def did_not_happen(self, tool: str, by: str) -> str:
         """Give the cause: a person said that a doubtful write did not happen."""
 

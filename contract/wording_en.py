@@ -51,6 +51,11 @@ def cancelled(by: str) -> str:
     return f"cancelled by {by}"
 
 
+def not_confirmed(tool: str) -> str:
+    """Give the cause: nobody confirmed a write in time."""
+    return f"nobody confirmed {tool} in time"
+
+
 def did_not_happen(tool: str, by: str) -> str:
     """Give the cause: a doubtful write did not happen."""
     return f"{tool} did not happen, said {by}"

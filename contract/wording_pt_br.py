@@ -51,6 +51,11 @@ def cancelled(by: str) -> str:
     return f"cancelada por {by}"
 
 
+def not_confirmed(tool: str) -> str:
+    """Give the cause: nobody confirmed a write in time."""
+    return f"ninguém confirmou {tool} a tempo"
+
+
 def did_not_happen(tool: str, by: str) -> str:
     """Give the cause: a doubtful write did not happen."""
     return f"{tool} não aconteceu, disse {by}"

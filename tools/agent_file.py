@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
+from ..contract.durations import read_duration
 from ..contract.mistakes import FileMistake, FileMistakes
 from ..contract.model import Stated
 from ..contract.proof import ProofKey
+from ..contract.question import Expiry, OnExpiry
 from ..contract.reading import Language
 from ..contract.stated import read_stated
 from ..contract.tool import LONGEST_CALL_MS, Origin, QueryBinding, ToolName, UndoBinding
@@ -51,6 +54,18 @@ def _as_names(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+LONGEST_EXPIRY = timedelta(days=366)
+
+
+def _as_expiry(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} has no unit; write a length of time such as 8h, 30m or 2d")  # noqa: TRY004 - of a file
+    length = read_duration(value)
+    if length > LONGEST_EXPIRY:
+        raise ValueError(f"{value} is more than {LONGEST_EXPIRY.days} days")
+    return length
+
+
 Names: TypeAlias = Annotated[tuple[ToolName, ...], BeforeValidator(_as_names)]
 
 
@@ -64,6 +79,15 @@ class AgentWords(Stated):
     hands_off_to: tuple[str, ...] = ()
     privilege: int | str | None = None
     language: Language | None = None
+    confirm_expires: Annotated[timedelta | None, BeforeValidator(_as_expiry)] = None
+    on_expiry: OnExpiry | None = None
+
+    @property
+    def expiry(self) -> Expiry | None:
+        """How long a write waits to be confirmed; None for ever."""
+        if self.confirm_expires is None:
+            return None
+        return Expiry(seconds=int(self.confirm_expires.total_seconds()), then=self.on_expiry or "wait")
 
 
 class _BindingWords(Stated):
@@ -180,7 +204,7 @@ def read_agent_file(path: Path) -> AgentFile:
         words = read_stated(_FileWords, document.value, places)
     except FileMistakes as found:
         raise FileMistakes([*found.mistakes, *mistakes]) from None
-    mistakes += _not_yet(words, places)
+    mistakes += _at_odds(words, places)
     if mistakes:
         raise FileMistakes(mistakes)
     return AgentFile(
@@ -203,12 +227,17 @@ def _vocabulary(said: str | Mapping[Language, str] | None) -> Mapping[Language |
     return {None: said} if isinstance(said, str) else {language: path for language, path in said.items()}  # noqa: C416
 
 
-def _not_yet(words: _FileWords, places: Places) -> Iterator[FileMistake]:
+def _at_odds(words: _FileWords, places: Places) -> Iterator[FileMistake]:
     for name, agent in words.agents.items():
         at = ("agents", name)
         if agent.on_unread != "refuse":
             yield FileMistake(
                 f"on_unread: {agent.on_unread}: {_NOT_YET[agent.on_unread]}", places.of((*at, "on_unread"))
+            )
+        if agent.on_expiry is not None and agent.confirm_expires is None:
+            yield FileMistake(
+                f"on_expiry: {agent.on_expiry}: nothing expires; write confirm_expires as well, such as 8h",
+                places.of((*at, "on_expiry")),
             )
 
 

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from ..contract.canonical import canonical_json, sha256
 from ..contract.errors import Ambiguous, NotFound, UnknownFact
 from ..contract.mistakes import FileMistake, FileMistakes, nearest
+from ..contract.question import Expiry
 from ..contract.reading import Language
 from ..contract.tool import Origin, ToolContract
 from ..rulebook.files import load_rulebook
@@ -39,6 +40,7 @@ class LoadedAgent:
         facts: what the host says of this deployment, such as ``{"card_on_file": True}``.
         atomic: whether a failed run is undone.
         proof: the public key that answers to its runs must be signed with; empty where none is demanded (SPEC 13.2).
+        expiry: how long a write waits to be confirmed, and what becomes of its run then; None for ever.
         on_unread: what becomes of a turn that was not read.
         clarify: whether the one value that a turn lacks is asked for.
         language: the language its turns are read in when neither the request nor the session names one.
@@ -58,6 +60,7 @@ class LoadedAgent:
     vocabularies: Mapping[Language, VocabularyFile]
     compile_selector: CompileSelector = own_selector
     proof: str = ""
+    expiry: Expiry | None = None
     _selectors: dict[Language, Selector] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -75,6 +78,7 @@ class LoadedAgent:
                 "vocabularies": {language: words.digest for language, words in self.vocabularies.items()},
                 "atomic": self.atomic,
                 **({"proof": self.proof} if self.proof else {}),
+                **({"expiry": self.expiry.model_dump()} if self.expiry else {}),
             }
         )
 
@@ -148,6 +152,7 @@ class LoadedFile:
             vocabularies=self.vocabularies,
             compile_selector=compile_selector,
             proof=self.written.proof,
+            expiry=words.expiry,
         )
         _compile_own_words(agent)
         return agent

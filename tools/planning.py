@@ -54,6 +54,7 @@ def _plan(agent: LoadedAgent, reading: Reading, chosen: Language, *, said: str) 
         rulebook=agent.rulebook.model_dump(mode="json"),
         atomic=agent.atomic,
         proof=agent.proof,
+        expiry=agent.expiry,
         asks=any(may_ask(agent.rulebook, agent.tools[call.tool].contract) for call in calls),
         digest=agent.digest,
         lexicon=reading.lexicon,

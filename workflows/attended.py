@@ -47,8 +47,9 @@ class Attended:
 
     @answer_now.validator
     def _can_be_taken(self, answer: Answer) -> None:
-        reason = self._questions.refusal(answer)
-        if reason and not self._questions.repeats(answer):
+        reason = self._questions.refusal(answer, workflow.now())
+        # One that comes too late is let in: it has the question asked anew.
+        if reason not in ("", "question_expired") and not self._questions.repeats(answer):
             raise ApplicationError(f"this answer changes nothing: {reason}", type=reason, non_retryable=True)
 
     @workflow.query(name=ATTENTION_QUERY, description="The run, without its closed questions.")

@@ -72,15 +72,21 @@ class Cancellation:
             handle.cancel()
         return await self.outlast(handle)
 
-    async def wait(self, condition: Callable[[], bool], *, until: datetime | None = None) -> None:
-        """Wait until ``condition`` holds, a stop is requested or the time ``until`` comes, whichever is first."""
-        await self.wait_through(lambda: self._requested or condition(), until=until)
+    async def wait(self, condition: Callable[[], bool], *, until: datetime | None = None, summary: str = "") -> None:
+        """Wait until ``condition`` holds, a stop is requested or the time ``until`` comes, whichever is first.
 
-    async def wait_through(self, condition: Callable[[], bool], *, until: datetime | None = None) -> None:
+        ``summary`` is what Temporal's UI says of the timer.
+        """
+        await self.wait_through(lambda: self._requested or condition(), until=until, summary=summary)
+
+    async def wait_through(
+        self, condition: Callable[[], bool], *, until: datetime | None = None, summary: str = ""
+    ) -> None:
         """Wait until ``condition`` holds or the time ``until`` comes, whatever is requested meanwhile."""
         while not condition() and (until is None or workflow.now() < until):
             try:
-                await workflow.wait_condition(condition, timeout=until - workflow.now() if until else None)
+                left = until - workflow.now() if until else None
+                await workflow.wait_condition(condition, timeout=left, timeout_summary=summary or None)
             except asyncio.CancelledError:
                 self.request()
             except TimeoutError:

@@ -117,11 +117,16 @@ def _answer(view: RunView, told: Answered, question: Asked | None = None, step: 
         run=view.run,
         step=step.number if step else 0,
         question=told.question_id,
-        outcome="taken" if told.accepted else told.reason,
+        outcome=_taken(told, question),
         text=told.answer,
         note=told.note,
         took_ms=(told.at - question.asked_at) // _MILLISECOND if question else None,
     )
+
+
+def _taken(told: Answered, question: Asked | None) -> str:
+    late = question is not None and question.expired(told.at)
+    return told.reason or ("taken late" if late else "taken")
 
 
 def _call(view: RunView, step: Step, at: datetime) -> Entry:

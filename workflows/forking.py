@@ -36,6 +36,7 @@ def fork_plan(loaded: LoadedRun, at_step: int) -> Plan:
         rulebook=given.rulebook,
         atomic=given.atomic,
         proof=given.proof,
+        expiry=given.expiry,
         asks=True,
         said=given.turn,
         forked_from=run,

@@ -191,6 +191,7 @@ class Kept:
             facts=turn.facts,
             atomic=plan.atomic,
             proof=plan.proof,
+            expiry=plan.expiry,
             attributes=turn.attributes,
             forked_from=plan.forked_from,
         )

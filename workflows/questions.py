@@ -3,6 +3,10 @@
 Taking an answer is synchronous and total. Whatever arrives, it changes nothing unless it is a well-formed answer to a
 question that is open now; every answer, taken or not, is kept with the reason. The first answer wins. The same answer
 again from the same person is told what the first was told.
+
+An approval has its time, a refusal has not: where a question has expired, an approval of it is not taken, and the run
+asks anew, so that whoever approves sees the call again, checked again. To say no is never too late, unless the run
+stops by itself. What counts is when the run takes an answer in, since that is when the call would be sent.
 """
 
 from collections.abc import Mapping
@@ -13,7 +17,7 @@ from pydantic import JsonValue, ValidationError
 from ..contract.canonical import sha256
 from ..contract.decision import Hit
 from ..contract.proof import is_proven
-from ..contract.question import ANSWERS, Answer, Answered, Asked, Question, QuestionKind
+from ..contract.question import ANSWERS, Answer, Answered, Asked, Expiry, Question, QuestionKind
 
 __all__ = ["Questions"]
 
@@ -30,6 +34,7 @@ class Questions:
         self._proof = proof
         self._asked: list[Asked] = []
         self._open: dict[str, Question] = {}
+        self._too_late: set[str] = set()
         self._winners: dict[str, tuple[Answer, Answered]] = {}
         self._answered: list[Answered] = []
 
@@ -61,8 +66,10 @@ class Questions:
         warnings: tuple[str, ...] = (),
         undo: str | None = None,
         rules: tuple[Hit, ...] = (),
+        expiry: Expiry | None = None,
     ) -> Question:
         """Open a question. ``bound_to`` is the digest of the decision behind it: it goes into the question's own."""
+        expires_at = expiry.after(at) if expiry else None
         name = f"q{len(self._asked) + 1}"
         shown: dict[str, object] = {
             "run": self._run,
@@ -74,6 +81,8 @@ class Questions:
             "bound_to": bound_to,
             "rules": [(hit.rule, hit.why, str(hit.origin)) for hit in rules],
         }
+        if expires_at is not None:
+            shown["expires_at"] = expires_at.isoformat()
         question = Question(
             id=name,
             kind=kind,
@@ -88,6 +97,8 @@ class Questions:
             rules=rules,
             digest=sha256(shown),
             asked_at=at,
+            expires_at=expires_at,
+            on_expiry=expiry.then if expiry else "wait",
         )
         self._open[name] = question
         self._asked.append(Asked.model_validate(question, from_attributes=True))
@@ -97,6 +108,10 @@ class Questions:
         """Return the answer that settled ``question``, or None while it is open."""
         won = self._winners.get(question.id)
         return won[0] if won else None
+
+    def approved_too_late(self, question: Question) -> bool:
+        """Whether somebody approved after it had expired, so that it must be asked anew."""
+        return question.id in self._too_late
 
     def close(self, question: Question) -> None:
         """Withdraw a question that no longer matters, unanswered: a later answer is told that it is closed."""
@@ -117,7 +132,7 @@ class Questions:
         repeated = self._repeat_of(answer)
         if repeated is not None:
             return repeated
-        reason = self.refusal(answer)
+        reason = self.refusal(answer, at)
         told = Answered(
             question_id=answer.question_id,
             answer=answer.answer,
@@ -131,10 +146,12 @@ class Questions:
         if told.accepted:
             del self._open[answer.question_id]
             self._winners[answer.question_id] = (answer, told)
+        elif reason == "question_expired":
+            self._too_late.add(answer.question_id)
         return self._note(told)
 
-    def refusal(self, answer: Answer) -> str:
-        """Return why ``answer`` would change nothing, or empty text if it would be taken."""
+    def refusal(self, answer: Answer, at: datetime) -> str:
+        """Return why ``answer`` would not be taken then, or empty text if it would."""
         question = self._open.get(answer.question_id)
         if question is None:
             asked = answer.question_id in {f"q{number}" for number in range(1, len(self._asked) + 1)}
@@ -145,6 +162,8 @@ class Questions:
             return "digest_mismatch"
         if self._proof and not is_proven(answer, self._run, self._proof):
             return "unproven"
+        if question.expired(at) and (answer.answer == "approve" or question.on_expiry != "wait"):
+            return "question_expired"
         return ""
 
     def repeats(self, answer: Answer) -> bool:

@@ -125,10 +125,27 @@ class RunWorkflow(Attended):
         return Stop(self._progress.words.refused(step.tool, *said), refused=True)
 
     async def _confirm(self, step: Step, contract: ToolContract, decision: Decision) -> Step | Stop:
-        """Ask a person. Return the step, approved or declined, or why the run stops."""
+        """Ask a person, and anew where an approval comes too late. Return the step, or why the run stops."""
         progress = self._progress
+        while True:
+            question = self._ask_to_confirm(step, contract, decision)
+            answer = await self._answered(question)
+            if answer is not None:
+                return self._confirmed(step, decision, answer)
+            if self._cancellation.is_requested():
+                progress.change(step, state="declined")
+                return self._stopped_outside()
+            if question.on_expiry == "cancel all":
+                progress.change(step, state="declined")
+                return Stop(progress.words.not_confirmed(step.tool))
+            decision = self._check(step)
+            step = progress.change(step, decision=decision)
+            if decision.verdict == "refuse":
+                return self._refused(step, decision)
+
+    def _ask_to_confirm(self, step: Step, contract: ToolContract, decision: Decision) -> Question:
         nothing_undoes = contract.irreversible and self._given.atomic and self._would_be_undone()
-        question = progress.questions.ask(
+        return self._progress.questions.ask(
             "confirm",
             position=step.position,
             tool=step.tool,
@@ -139,11 +156,11 @@ class RunWorkflow(Attended):
             bound_to=decision.digest,
             undo=contract.undo.tool if contract.undo and contract.undoable else None,
             rules=tuple(hit for hit in decision.hits if hit.effect == "confirm"),
+            expiry=self._given.expiry,
         )
-        answer = await self._answered(question)
-        if answer is None:
-            progress.change(step, state="declined")
-            return self._stopped_outside()
+
+    def _confirmed(self, step: Step, decision: Decision, answer: Answer) -> Step | Stop:
+        progress = self._progress
         if answer.answer == "cancel all":
             progress.change(step, state="declined", confirmed_by=answer.by)
             return Stop(progress.words.cancelled(answer.by))
@@ -157,13 +174,19 @@ class RunWorkflow(Attended):
         return progress.change(step, state="approved", decision=decision, confirmed_by=answer.by)
 
     async def _answered(self, question: Question) -> Answer | None:
-        """Wait for a person. None when the run is cancelled from outside first."""
-        progress = self._progress
+        """Wait for a person. None when the run is stopped first, or time is up: see `Questions`."""
+        progress, questions = self._progress, self._progress.questions
         progress.enter("waiting")
-        await self._cancellation.wait(lambda: progress.questions.winner(question) is not None)
-        progress.questions.close(question)
+
+        def told() -> bool:
+            return questions.winner(question) is not None or questions.approved_too_late(question)
+
+        await self._cancellation.wait(told, until=question.expires_at, summary=f"{question.tool}: time to confirm it")
+        if question.on_expiry == "wait":
+            await self._cancellation.wait(told)
+        questions.close(question)
         progress.enter("running")
-        return progress.questions.winner(question)
+        return questions.winner(question)
 
     def _would_be_undone(self) -> bool:
         """Whether a later failure would undo an earlier write of this run (SPEC 4.3)."""

@@ -11,6 +11,7 @@ from amends.client.agent import AsyncAgent
 from amends.contract.decision import Call
 from amends.contract.keys import idempotency_key
 from amends.contract.names import ANSWER_SIGNAL, STOP_SIGNAL
+from amends.contract.question import Expiry
 from amends.rulebook.check import check
 from amends.rulebook.record import Record
 from amends.testing.bench import BenchCall, ToolBench
@@ -107,14 +108,16 @@ async def test_d03_the_others_are_told_who_won_and_the_winner_the_same_again(ben
 
 @pytest.mark.recorded("answered_while_no_worker_was_there")
 async def test_d05_nobody_answered(client: Client, task_queue: str, keep_history: KeepHistory):
-    """A poll decides nothing, a dead worker decides nothing, and what comes after the answer is recorded as late."""
-    first, second = make_bench(), make_bench()
+    """A poll decides nothing, nor does a dead worker. A no counts however late it comes, a yes only in its time."""
+    expiry = Expiry(seconds=1)
+    first, second = make_bench(expiry=expiry), make_bench(expiry=expiry)
     async with open_desk(client, first.agent, task_queue=task_queue) as desk:
         reply = await desk.chat(CHARGE, user=desk.user)
         async with asyncio.timeout(5):
             polled = await AsyncAgent(desk._home).attend(reply.run)
         assert (polled.state, polled.waiting) == ("waiting", reply.waiting)
-    # No worker is there. Whoever answers first is right, however late the worker comes back.
+    # No worker is there when the approval expires.
+    await asyncio.sleep(1.1)
     handle = run_of(desk, reply.run)
     await handle.signal(ANSWER_SIGNAL, {"question_id": "q1", "answer": "skip", "by": "xia"})
     await handle.signal(ANSWER_SIGNAL, {"question_id": "q1", "answer": "approve", "by": "yan"})
@@ -127,7 +130,7 @@ async def test_d05_nobody_answered(client: Client, task_queue: str, keep_history
         record = await later.record(desk.user)
     assert (late.value.code, late.value.hint) == ("already_ended", "Say the turn again to start another run.")
     told = [(entry.by, entry.text, entry.outcome) for entry in record.entries if entry.kind == "answer"]
-    assert told == [("xia", "skip", "taken"), ("yan", "approve", "question_closed")]
+    assert told == [("xia", "skip", "taken late"), ("yan", "approve", "question_closed")]
     assert reply.text == "Nothing was done. Skipped: charge_card."
     assert [(told.by, told.answer, told.accepted, told.reason) for told in view.answers] == [
         ("xia", "skip", True, ""),

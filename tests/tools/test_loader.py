@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from amends.contract.errors import Ambiguous, NotFound
 from amends.contract.mistakes import FileMistakes
+from amends.contract.question import Expiry
 from amends.contract.reading import Reading
 from amends.contract.tool import UndoBinding
 from amends.tools.loader import load_agent
@@ -283,6 +284,26 @@ def test_every_mistake_of_a_file_is_told_at_once_with_its_line(folder):
         ("agents: [\n", "agent.yaml:2: not readable as YAML"),
         (GOOD + "  desk: 1\n", "not readable as YAML"),
         (GOOD.replace("refuse", "ask"), "agent.yaml:6: on_unread: ask: this release cannot hand a turn to a model"),
+        (
+            GOOD.replace("refuse", "refuse\n    confirm_expires: 30"),
+            "agent.yaml:7: agents.desk.confirm_expires: 30 has no unit; write a length",
+        ),
+        (
+            GOOD.replace("refuse", "refuse\n    confirm_expires: 0h"),
+            "agent.yaml:7: agents.desk.confirm_expires: '0h' is no length of time such as",
+        ),
+        (
+            GOOD.replace("refuse", "refuse\n    confirm_expires: 400d"),
+            "agent.yaml:7: agents.desk.confirm_expires: 400d is more than 366 days",
+        ),
+        (
+            GOOD.replace("refuse", "refuse\n    on_expiry: skip"),
+            "agent.yaml:7: agents.desk.on_expiry is 'skip'; it is one of wait, cancel all",
+        ),
+        (
+            GOOD.replace("refuse", "refuse\n    on_expiry: cancel all"),
+            "agent.yaml:7: on_expiry: cancel all: nothing expires",
+        ),
         (GOOD.replace("refuse", "model"), "agent.yaml:6: on_unread: model: this release cannot hand a turn"),
         (GOOD.replace("on_unread: refuse", "clarify: perhaps"), "agent.yaml:6: agents.desk.clarify"),
         (GOOD.replace("label]", "label, label]"), "agent.yaml:5: agent desk lists the tool 'label' twice"),
@@ -344,3 +365,18 @@ def test_two_functions_of_one_name_are_refused_and_one_imported_twice_is_not(fol
     assert said[0].startswith("again.py:5: two functions are named get_order; the other is at shop.py:5")
     both = GOOD.replace("./shop.py", "[./shop.py, ./shop.py]")
     assert len(load(write(folder, agent__yaml=both)).tools) == 4
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds", "then"),
+    [
+        ("confirm_expires: 45s", 45, "wait"),
+        ("confirm_expires: 30m\n    on_expiry: wait", 1800, "wait"),
+        ("confirm_expires: 2d\n    on_expiry: cancel all", 172_800, "cancel all"),
+    ],
+)
+def test_how_long_a_write_waits_to_be_confirmed(tmp_path, written, seconds, then):
+    file = write(tmp_path, agent__yaml=GOOD.replace("on_unread: refuse", written), shop__py=TOOLS)
+    agent = load(file)
+    assert agent.expiry == Expiry(seconds=seconds, then=then)
+    assert agent.digest != load(write(tmp_path, agent__yaml=GOOD)).digest
