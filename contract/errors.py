@@ -30,7 +30,7 @@ by themselves, such as a timeout or a lost connection.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -149,7 +149,7 @@ class CallerError(AmendsError):
         question_id: the question it is about, if one is.
     """
 
-    _STATUS: ClassVar[int] = 422
+    _STATUS = 422
     code: str
     message: str
     hint: str = ""
