@@ -15,6 +15,7 @@ from ..contract.names import default_task_queue
 from ..tools.loader import LoadedAgent, load_agent
 from ..worker.settings import WorkerSettings
 from .connect import Connection, ConnectionSettings, connect
+from .hearing import let_sessions_hear
 from .operators import Operators, operators_path
 from .place import Place
 
@@ -52,6 +53,11 @@ class Home:
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._place: Place | None = None
+        self._ended: set[str] = set()
+
+    def note_end(self, run: str) -> None:
+        """Note that a run, or an unwind, was seen to be over: its session hears of that before the worker here ends."""
+        self._ended.add(run)
 
     @classmethod
     def of_file(
@@ -135,6 +141,7 @@ class Home:
                     connection.client, [self.agent], task_queue=self._task_queue, settings=self._worker_settings
                 )
                 await stack.enter_async_context(worker)
+                stack.push_async_callback(let_sessions_hear, connection.client, self._ended)
             self._stack = stack.pop_all()
             return place
 

@@ -43,6 +43,7 @@ class OpenRuns:
         follower = self._followers.setdefault(run, Follower(place.client, run))
         view = await while_served(follower.until_attention(asks=asks, since=since), place)
         if view.over:
+            self._home.note_end(run)
             self._forget(user, run)
         else:
             self._latest[user] = view

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..contract.run import OPEN_STATES
 from ..contract.unwind import UnwindReport
 from .home import Home
 from .runs import RunSummary, list_unwinds
@@ -36,7 +37,7 @@ class OperatorActs:
         Raises:
             NotFound: ``no_such_run``: there is none, or it is over.
         """
-        return await stop_run(await self._home.open(), run, by=by, reason=reason, patience=patience)
+        return self._noted(await stop_run(await self._home.open(), run, by=by, reason=reason, patience=patience))
 
     async def stop_session(self, user: str, *, by: str = BY, reason: str = "", patience: float = PATIENCE) -> Stopped:
         """Stop a user's session: its open run as `stop` does, and the turns that wait are not begun.
@@ -46,14 +47,20 @@ class OperatorActs:
             Unreachable: no worker serves the agent; the stop is recorded all the same.
         """
         place = await self._home.open()
-        return await stop_session(place, self.name, user, by=by, reason=reason, patience=patience)
+        return self._noted(await stop_session(place, self.name, user, by=by, reason=reason, patience=patience))
 
     async def stop_all(
         self, *, everything: bool = False, by: str = BY, reason: str = "", patience: float = PATIENCE
     ) -> Stopped:
         """Stop every open run and session of this agent, or of every agent there is (``everything``)."""
         agent = None if everything else self.name
-        return await stop_all(await self._home.open(), agent, by=by, reason=reason, patience=patience)
+        return self._noted(await stop_all(await self._home.open(), agent, by=by, reason=reason, patience=patience))
+
+    def _noted(self, stopped: Stopped) -> Stopped:
+        for each in stopped.runs:
+            if each.state is not None and each.state not in OPEN_STATES:
+                self._home.note_end(each.run)
+        return stopped
 
     # Undoing
 
@@ -106,4 +113,7 @@ class OperatorActs:
             digest=digest,
             patience=patience,
         )
-        return await undo_run(await self._home.open(), self.name, self._home.operators, request, dry_run=dry_run)
+        report = await undo_run(await self._home.open(), self.name, self._home.operators, request, dry_run=dry_run)
+        if not dry_run and report.verdict not in ("unwinding", "stuck"):
+            self._home.note_end(run)
+        return report

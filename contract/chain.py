@@ -14,6 +14,7 @@ import datetime as dt
 import hashlib
 import json
 import math
+import re
 from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
@@ -41,6 +42,8 @@ __all__ = [
 FORMAT = "amends.record/1"
 LONGEST = 4_000
 """Arguments and results whose canonical JSON is longer, in bytes, are replaced by their hash and length."""
+
+_WRITTEN = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 _VALUES = ("arguments", "result", "facts", "took_ms")
 """Fields in which a zero or an empty text says something."""
@@ -177,7 +180,7 @@ def _read(line: str) -> _Line | str:
     """Return what links a line, or why it cannot be one."""
     try:
         said = parse(line)
-        said["at"] = _time(dt.datetime.fromisoformat(str(said["at"])))
+        said["at"] = _time(_moment(str(said["at"])))
         digest, seq, previous = said.pop("hash"), said["seq"], said["previous"]
         computed = sha256(said)
     except KeyError as error:
@@ -187,6 +190,13 @@ def _read(line: str) -> _Line | str:
     if type(seq) is not int or not isinstance(digest, str) or not isinstance(previous, str):
         return "its seq is no whole number, or a hash is no text"
     return _Line(seq=seq, previous=previous, hash=digest, computed=computed)
+
+
+def _moment(said: str) -> dt.datetime:
+    # Python reads many more: any sign at all may stand between date and hour.
+    if not _WRITTEN.fullmatch(said):
+        raise ValueError(f"{said!r} is no time as a record has it")
+    return dt.datetime.fromisoformat(said)
 
 
 def _time(at: dt.datetime) -> str:

@@ -98,6 +98,7 @@ class _Fixed(Home):
         self.agent = agent
         self._given = place
         self._folder = folder
+        self._ended = set()
 
     @property
     def operators(self) -> Operators:

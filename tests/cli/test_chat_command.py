@@ -11,7 +11,7 @@ import signal
 import time
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 
 import pytest
@@ -29,10 +29,12 @@ class Terminal:
     """A command with a terminal of its own, as a person has one."""
 
     def __init__(self, shop, *words: str) -> None:
-        self.said = self._typed = ""
-        self._read, self._gone = 0, False
+        self.said = ""
+        self._read = 0
         self._pid, self._descriptor = pty.fork()
         if self._pid == 0:
+            # Whoever started the tests in the background had Ctrl-C ignored, and that is passed on.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(shop.folder)
             os.execve(words[0], list(words), {**shop.environ(), "NO_COLOR": "1"})
 
@@ -42,7 +44,7 @@ class Terminal:
         while after not in self.said[self._read :]:
             assert time.monotonic() < deadline, self.said
             assert self._hears(), self.said
-        self._read, self._typed = len(self.said), text
+        self._read = len(self.said)
         os.write(self._descriptor, text.encode())
 
     def ends(self) -> int:
@@ -51,11 +53,7 @@ class Terminal:
             if time.monotonic() > deadline:
                 os.kill(self._pid, signal.SIGKILL)
                 raise AssertionError(f"it does not end: {self.said}")
-            if not self._hears(3) and not self._gone and self._typed == LEAVE:
-                # One that comes just when Python begins to read is not seen before the next key. After a silence a
-                # person presses it again.
-                with suppress(OSError):  # it has just gone
-                    os.write(self._descriptor, LEAVE.encode())
+            self._hears(1)
         while self._hears(0):
             pass
         _, status = os.waitpid(self._pid, 0)
@@ -70,7 +68,7 @@ class Terminal:
         try:
             heard = os.read(self._descriptor, 65536) if ready else b""
         except OSError:  # the other side has gone, and the process follows at once
-            heard, self._gone = b"", True
+            heard = b""
             time.sleep(0.05)
         self.said += heard.decode().replace("\r\n", "\n")
         return bool(heard)

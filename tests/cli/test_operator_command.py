@@ -89,7 +89,7 @@ def test_a_rotation_as_the_page_has_it(in_a_folder: Path, capsys):
             "error: There is a token named ops already, or was one; records may name it.",
         ),
         (["create", "On Call"], 2, "name is 'On Call'; it must be 1 to 50 small letters"),
-        (["create", "new", "--expires", "2 weeks"], 2, "'2 weeks' is no time such as 90d, 12h or 30m"),
+        (["create", "new", "--expires", "2 weeks"], 2, "'2 weeks' is no length of time such as 90d, 8h, 30m or 45s"),
         (["create", "new", "--expires", "367d"], 2, "it must be more than nothing and 366 days at most"),
         (["create", "new", "--scope", "all"], 2, "'all' is not one of 'undo', 'answer', 'export', 'settings'"),
         (["revoke", "nobody"], 9, "error: There is no operator token named 'nobody'. `amends operator list`"),

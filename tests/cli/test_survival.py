@@ -61,3 +61,13 @@ def test_a_served_run_is_answered_by_the_temporal_command_and_reads_well_there(s
 
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(20) == 0
+
+
+def test_the_session_hears_of_the_end_before_its_worker_ends_so_the_next_command_need_not_wait(shop) -> None:
+    """What a worker takes with it when it ends is given up by Temporal after ten seconds."""
+    for user in ("u-19", "u-20"):
+        shop.amends("chat", "--as", user, typed="charge order 4411 40.00\n")
+        assert shop.amends("confirm", user, "approve").returncode == 0
+        begun = time.monotonic()
+        assert shop.amends("show", user).returncode == 0
+        assert time.monotonic() - begun < 6
