@@ -6,13 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from amends.client import processes
 from amends.client.dev_server import find_binary
+from amends.client.embedded import EmbeddedServer
 from amends.examples.shop.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +77,16 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
         shutil.copy(ROOT / "examples" / "shop" / file, folder)
     yield Shop(folder)
     end_server(folder / ".amends" / "server.json")
+
+
+@pytest.fixture
+async def standing(shop: Shop) -> AsyncIterator[None]:
+    """Keep the server of the shop's state folder standing: each command then finds it there, and leaves it.
+
+    A command that starts and stops it takes a second and a half more.
+    """
+    async with await EmbeddedServer.open(shop.folder / ".amends"):
+        yield
 
 
 def end_server(note: Path) -> None:

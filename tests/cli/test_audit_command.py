@@ -91,6 +91,7 @@ def test_what_cannot_be_checked_is_a_usage_error(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("standing")
 def test_a_session_is_exported_verified_and_its_head_kept(shop: Shop):
     chatted = shop.amends("chat", "--as", "u-17", typed="look up order 4411\n")
     assert chatted.returncode == 0, chatted.stderr

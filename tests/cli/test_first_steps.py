@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -74,16 +75,16 @@ def test_doctor_says_what_is_wrong_and_the_way_out(first: Path, client: Client, 
     assert "cannot be reached" in found[2]["said"]
 
 
+@pytest.mark.usefixtures("standing")
 def test_the_inbox_lists_what_waits_until_it_is_answered(shop: Shop) -> None:
-    shop.environment["AMENDS_STATE"] = str(shop.folder / "state")
     assert shop.amends("inbox").returncode == 0
     assert shop.amends("chat", "--as", "u-9", typed="charge order 4411 5.00\n").returncode == 3
     listed = shop.amends("inbox")
     assert listed.returncode == 3, listed.stderr
     heading, line = listed.stdout.splitlines()
-    assert heading.split() == ["AGE", "KIND", "RUN", "USER", "ASKS"]
+    assert heading.split() == ["AGE", "KIND", "RUN", "USER", "ASKS", "EXPIRES"]
     assert line.split()[1] == "confirm"
-    assert line.endswith("charge_card(order_id 4411, amount 5.00)")
+    assert re.search(r"charge_card\(order_id 4411, amount 5.00\) +never$", line)
     (question,) = json.loads(shop.amends("inbox", "--json", "--user", "u-9", "--tool", "charge_card").stdout)[
         "questions"
     ]
@@ -93,8 +94,8 @@ def test_the_inbox_lists_what_waits_until_it_is_answered(shop: Shop) -> None:
     assert shop.amends("inbox").returncode == 0
 
 
+@pytest.mark.usefixtures("standing")
 def test_watch_follows_a_run_to_its_question_and_to_its_end(shop: Shop) -> None:
-    shop.environment["AMENDS_STATE"] = str(shop.folder / "state")
     assert shop.amends("watch", "u-9").returncode == 9
     shop.amends("chat", "--as", "u-9", typed="charge order 4411 5.00\n")
     waiting = shop.amends("watch", "u-9", "--until", "waiting")

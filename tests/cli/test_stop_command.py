@@ -16,6 +16,7 @@ def opened(shop) -> str:
     return str(json.loads(waits.stdout)["run"])
 
 
+@pytest.mark.usefixtures("standing")
 @pytest.mark.parametrize("target", ["run", "u-17", "--all", "--everything"])
 def test_it_stops_undoes_and_says_so(target: str, shop) -> None:
     run = opened(shop)

@@ -226,6 +226,7 @@ def test_an_undo_that_fails_is_repaired_and_the_same_command_goes_on(served: Sho
     assert served.store.calls().count("restore_crm") == 1
 
 
+@pytest.mark.usefixtures("standing")
 def test_whoever_undoes_is_killed_and_the_next_goes_on(shop: Shop) -> None:
     run = ordered(shop, SHORT)
     shop.environment["AMENDS_OPERATOR_TOKEN"] = operator(shop, "oncall-1")
