@@ -1,15 +1,16 @@
-"""Watching runs for questions, and having webhooks told of each once (SPEC 12.3).
+"""Watching runs for what needs somebody, and having webhooks told of each once (SPEC 12.3).
 
-Nothing of a run knows of this: a watch follows the histories of open runs, as a page does. What it finds becomes a
-workflow whose id names endpoint, run and question. So a notice is as durable as a run, is sent again until it is taken,
-and is the same one for a server that was started anew, or for another beside it.
+Nothing of a run knows of this: a watch follows the histories of open runs, as a page does, and lists those that left
+something behind. What it finds becomes a workflow whose id names endpoint, run and question. So a notice is as durable
+as a run, is sent again until it is taken, and is the same one for a server that was started anew, or for another beside
+it.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from urllib.parse import quote
 
@@ -32,6 +33,8 @@ __all__ = ["watching"]
 
 EVERY = 2.0
 """Seconds between two looks at which runs wait."""
+LATELY = timedelta(days=1)
+"""What ended longer ago was told of, or is no news: a console that is started anew looks back so far."""
 MOST = 1000
 KEPT_AT_MOST = 50_000
 _log = logging.getLogger("amends.console.notices")
@@ -83,6 +86,7 @@ class _Watch:
                         if run not in self._following:
                             task = self._following[run] = asyncio.ensure_future(self._follow(run))
                             task.add_done_callback(partial(self._forget, run))
+                    await self._tell_of_left()
                 await asyncio.sleep(EVERY)
         finally:
             tasks = list(self._following.values())
@@ -111,25 +115,37 @@ class _Watch:
                 if each is not None and each.type == "question.opened":
                     view = await desk.look(run)
                     for question in view.waiting:
-                        await self._tell(view.user, question)
+                        kind: NoticeKind = "run.stuck" if question.kind == "undo" else "question.opened"
+                        await self._tell(kind, question.run, view.user, question.asked_at, question)
 
-    async def _tell(self, user: str, question: Question) -> None:
-        kind: NoticeKind = "run.stuck" if question.kind == "undo" else "question.opened"
+    async def _tell_of_left(self) -> None:
+        agent = self._desk.agent
+        if not (await agent.place()).attributes:
+            return
+        since = datetime.now(UTC) - LATELY
+        for state in ("left", "abandoned"):
+            for each in await agent.runs(state=state, limit=MOST):
+                if each.ended_at is not None and each.ended_at > since:
+                    await self._tell("run.left", each.run, each.user, each.ended_at)
+
+    async def _tell(
+        self, kind: NoticeKind, run: str, user: str, at: datetime, question: Question | None = None
+    ) -> None:
         for name, endpoint in self._webhooks.endpoints.items():
-            one = notice_id(name, question.run, question.id)
+            one = notice_id(name, run, question.id if question else "left")
             if one in self._told or kind not in endpoint.events or name in self._webhooks.gone:
                 continue
             notice = Notice(
                 id=one,
                 endpoint=name,
                 type=kind,
-                run=question.run,
-                question_id=question.id,
-                kind=question.kind,
-                tool=question.tool,
+                run=run,
+                question_id=question.id if question else None,
+                kind=question.kind if question else None,
+                tool=question.tool if question else None,
                 user=user,
-                url=f"{self._address}/runs/{quote(question.run, safe='')}",
-                at=question.asked_at,
+                url=f"{self._address}/runs/{quote(run, safe='')}",
+                at=at,
             )
             with suppress(WorkflowAlreadyStartedError):
                 await (await self._desk.agent.place()).client.start_workflow(

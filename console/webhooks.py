@@ -1,11 +1,11 @@
-"""Webhooks: who wants to hear of open questions, and how one is told (SPEC 12.3).
+"""Webhooks: who wants to hear of open questions and of what runs leave, and how one is told (SPEC 12.3).
 
 The webhooks file is YAML; an endpoint's secret is in a variable of the environment, never in the file::
 
     ops:
       url: https://hooks.example.com/amends
       secret_env: AMENDS_WEBHOOK_OPS
-      events: [question.opened, run.stuck]
+      events: [question.opened, run.stuck, run.left]
 
 A request is signed as Standard Webhooks says: ``webhook-signature: v1,<base64 of HMAC-SHA256>`` of
 ``<webhook-id>.<webhook-timestamp>.<body>``, under the secret as it stands in the variable, or, where that begins with
@@ -46,7 +46,7 @@ PATIENCE = 15.0
 class _Entry(Stated):
     url: Annotated[str, StringConstraints(pattern=r"^https?://\S{1,500}$")]
     secret_env: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]{0,99}$")]
-    events: tuple[NoticeKind, ...] = ("question.opened", "run.stuck")
+    events: tuple[NoticeKind, ...] = ("question.opened", "run.stuck", "run.left")
 
 
 _FILE = TypeAdapter(dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")], _Entry])
@@ -54,7 +54,7 @@ _FILE = TypeAdapter(dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Somebody who wants to hear of questions."""
+    """Somebody who wants to hear of runs that need somebody."""
 
     url: str = field(repr=False)
     secret: bytes = field(repr=False)
@@ -112,7 +112,7 @@ class Webhooks:
         if endpoint is None:
             said = f"there is no endpoint {notice.endpoint} any more"
             raise ApplicationError(said, type="Gone", non_retryable=True)
-        told = notice.model_dump(mode="json", exclude={"id", "endpoint", "type", "at"})
+        told = notice.model_dump(mode="json", exclude={"id", "endpoint", "type", "at"}, exclude_none=True)
         body = json.dumps({"type": notice.type, "timestamp": notice.at.isoformat(), "data": told}).encode()
         moment = str(int(time.time()))
         mac = hmac.digest(endpoint.secret, f"{notice.id}.{moment}.".encode() + body, "sha256")

@@ -28,6 +28,12 @@ async def press(page: Page, name: str) -> None:
     await page.locator(".card, #reply").first.wait_for()
 
 
+async def too_wide(page: Page) -> int:
+    """Return by how many pixels the page is wider than its window."""
+    width: int = await page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+    return width
+
+
 async def violations(page: Page) -> list[str]:
     """Return what axe has against the page, once what was moving on it is at rest."""
     await page.wait_for_load_state()

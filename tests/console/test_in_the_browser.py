@@ -1,11 +1,12 @@
 """The pages in headless Chromium, one browser for all: cards, races, languages, no JavaScript, accessibility."""
 
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2 as httpx
 import pytest
 from amends.examples.shop.store import Store
-from amends.tests.console.browsing import press, say, violations
+from amends.tests.console.browsing import press, say, too_wide, violations
 from amends.tests.console.conftest import Opens, Place
 from amends.tests.console.picturing import Picture
 from playwright.async_api import Page
@@ -146,14 +147,19 @@ async def test_axe_finds_nothing_on_a_card_and_a_run(page: Page) -> None:
     assert await violations(page) == []
 
 
-async def test_axe_finds_nothing_in_dark_colours_and_a_narrow_window(opens: Opens) -> None:
-    page = await opens(color_scheme="dark", viewport={"width": 400, "height": 640})
+async def test_axe_finds_nothing_in_dark_colours_and_nothing_is_wider_than_the_narrowest_phone(opens: Opens) -> None:
+    page = await opens(color_scheme="dark", viewport={"width": 320, "height": 640})
     await say(page, f"u-{uuid4().hex[:6]}", "charge order 4411 14.00, then send the receipt for order 4411")
+    assert await too_wide(page) == 0
     await press(page, "Approve")
     assert await violations(page) == []
-    for path in ("/inbox", "/runs", "/plan", "/tools", "/record", "/settings"):
+    assert await too_wide(page) == 0
+    await press(page, "Skip this step")
+    run = urlsplit(page.url).path
+    for path in (run, f"{run}/undo", "/inbox", "/runs", "/plan", "/tools", "/record", "/settings"):
         await page.goto(path)
         assert await violations(page) == [], path
+        assert await too_wide(page) == 0, path
 
 
 async def test_the_next_card_is_where_the_keyboard_goes_and_enter_answers_nothing(page: Page) -> None:

@@ -177,3 +177,27 @@ def test_a_bad_webhooks_file_is_refused_with_the_place(tmp_path: Path, entry: di
         Webhooks.of_file(file, {"HOOK": SECRET})
     assert str(file) in str(refused.value)
     assert "abc" not in str(refused.value)
+
+
+async def test_a_run_that_leaves_something_is_told_once_and_one_that_is_undone_is_not(
+    client: Client, bench: ToolBench, desk: Desk, receiver: Receiver, tmp_path: Path
+) -> None:
+    bench.on("provision_account").raises(RuntimeError("down"))
+    clean = await desk.order("charge_card(order_id=4411, amount=40.00); provision_account(order_id=4411)")
+    left = await desk.order("send_receipt(order_id=4411); provision_account(order_id=4411)")
+    (asks,) = (await desk.chat(TWO, user=f"{desk.user}-2")).waiting
+    await desk.confirm(f"{desk.user}-2", "approve")
+    await client.get_workflow_handle(asks.run).terminate()
+    assert (clean.state, left.state) == ("undone", "left")
+    mine = {notice_id("ops", run, "left") for run in (left.run, asks.run)}
+    for _ in range(2):  # a console that is started anew says nothing twice
+        async with watched(desk, receiver, tmp_path, events=["run.left"]):  # type: ignore[arg-type]
+            await eventually(lambda: mine <= set(receiver.taken), 60)
+    assert sorted(receiver.taken) == sorted(mine)
+    told = [json.loads(body) for headers, body in receiver.got if left.run in headers["webhook-id"]]
+    assert [each["type"] for each in told] == ["run.left"]
+    assert told[0]["data"] == {
+        "run": left.run,
+        "user": desk.user,
+        "url": f"https://console.example/runs/{left.run.replace(':', '%3A')}",
+    }
