@@ -3,6 +3,7 @@
 PYTHON ?= $(shell for each in python3 python3.14 python3.13 python3.12 python3.11; do \
     if $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$each; break; fi; done)
 VENV   ?= .venv
+PROCESSES ?= 2
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(VENV)/.locked
@@ -37,8 +38,9 @@ browser:
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } || \
 	    echo "No chromium, and it cannot be installed here: the console's browser tests are not run." >&2
 
+# Two processes, each with a Temporal server of its own; a file's tests stay together. PROCESSES=0 is one, without xdist.
 test: $(READY) browser
-	$(BIN)/pytest $(TESTS)
+	$(BIN)/pytest -n $(PROCESSES) --dist loadfile $(TESTS)
 
 # Random runs on workers that are killed all the time. SEED= repeats a run of it, RUNS= says how many (500).
 chaos: $(READY)

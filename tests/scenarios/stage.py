@@ -35,7 +35,7 @@ def run_of(desk: Desk, run: str) -> WorkflowHandle[Any, Any]:
     return handle
 
 
-async def eventually(holds: Callable[[], Awaitable[object] | object], seconds: float = 10) -> None:
+async def eventually(holds: Callable[[], Awaitable[object] | object], seconds: float = 30) -> None:
     """Wait until something is so. A test that sleeps instead is slow on a fast machine and fails on a slow one."""
     async with asyncio.timeout(seconds):
         while True:
@@ -45,7 +45,7 @@ async def eventually(holds: Callable[[], Awaitable[object] | object], seconds: f
             await asyncio.sleep(0.01)
 
 
-async def view_when(desk: Desk, run: str, holds: Callable[[RunView], object], seconds: float = 10) -> RunView:
+async def view_when(desk: Desk, run: str, holds: Callable[[RunView], object], seconds: float = 30) -> RunView:
     """Wait until what a run shows is so, and return it."""
     view = await desk.run(run)
 
