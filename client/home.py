@@ -6,6 +6,7 @@ server still answers, then the connection is given up, which may stop the embedd
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -20,6 +21,9 @@ from .operators import Operators, operators_path
 from .place import Place
 
 __all__ = ["Home"]
+
+LATEST = 50
+"""Ends that are still news when a process ends. What came before them was heard long ago."""
 
 
 class Home:
@@ -53,11 +57,11 @@ class Home:
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
         self._place: Place | None = None
-        self._ended: set[str] = set()
+        self._ended: deque[str] = deque(maxlen=LATEST)
 
     def note_end(self, run: str) -> None:
         """Note that a run, or an unwind, was seen to be over: its session hears of that before the worker here ends."""
-        self._ended.add(run)
+        self._ended.append(run)
 
     @classmethod
     def of_file(

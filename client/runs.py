@@ -42,9 +42,15 @@ class RunSummary(Wire):
 
 
 async def list_runs(
-    place: Place, agent: str, *, user: str | None = None, state: str | None = None, limit: int = 50
+    place: Place,
+    agent: str,
+    *,
+    user: str | None = None,
+    state: str | None = None,
+    ended_since: datetime | None = None,
+    limit: int = 50,
 ) -> list[RunSummary]:
-    """Return the runs of an agent, latest first, ``limit`` at most.
+    """Return the runs of an agent, latest first, ``limit`` at most; those that ended since then, if that is given.
 
     A run that an operator had undone is ``condemned``, whatever it had come to before (SPEC 8.3).
 
@@ -53,7 +59,7 @@ async def list_runs(
     """
     if state and not place.attributes:
         raise ValueError(f"runs cannot be listed by state: the server has no search attribute {STATE_ATTRIBUTE}")
-    listing = _Listing(place, agent, user, state, limit)
+    listing = _Listing(place, agent, user, state, ended_since, limit)
     return await listing.runs(await _unwound(place, agent))
 
 
@@ -82,6 +88,7 @@ class _Listing:
     agent: str
     user: str | None
     state: str | None
+    ended_since: datetime | None
     limit: int
 
     async def runs(self, unwound: frozenset[str]) -> list[RunSummary]:
@@ -116,6 +123,8 @@ class _Listing:
 
     def _conditions(self) -> Iterator[str]:
         yield f"WorkflowType = '{RUN_WORKFLOW}'"
+        if self.ended_since is not None:
+            yield f"CloseTime >= '{self.ended_since.isoformat()}'"
         if not self.place.attributes:
             yield f"WorkflowId STARTS_WITH 'run:{self.agent}:'"
             return

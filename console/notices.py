@@ -20,6 +20,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from ..client.runs import list_runs
 from ..contract.errors import NotFound, Unreachable
 from ..contract.names import NOTICE_WORKFLOW, notice_id
 from ..contract.notice import Notice, NoticeKind
@@ -120,12 +121,13 @@ class _Watch:
 
     async def _tell_of_left(self) -> None:
         agent = self._desk.agent
-        if not (await agent.place()).attributes:
+        place = await agent.place()
+        if not place.attributes:
             return
         since = datetime.now(UTC) - LATELY
         for state in ("left", "abandoned"):
-            for each in await agent.runs(state=state, limit=MOST):
-                if each.ended_at is not None and each.ended_at > since:
+            for each in await list_runs(place, agent.name, state=state, ended_since=since, limit=MOST):
+                if each.ended_at is not None:
                     await self._tell("run.left", each.run, each.user, each.ended_at)
 
     async def _tell(

@@ -1,6 +1,7 @@
 """A desk: a server, a worker and an agent for the length of a test."""
 
 import tempfile
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -98,7 +99,7 @@ class _Fixed(Home):
         self.agent = agent
         self._given = place
         self._folder = folder
-        self._ended = set()
+        self._ended = deque()
 
     @property
     def operators(self) -> Operators:
