@@ -13,7 +13,7 @@ from amends.contract.reply import Reply
 from amends.contract.run import RunView
 from amends.testing.bench import ToolBench
 from amends.testing.desk import Desk
-from amends.tests.scenarios.stage import ORDER, run_of, view_when
+from amends.tests.scenarios.stage import ORDER, run_of, settled, view_when
 from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
@@ -58,6 +58,7 @@ async def test_g119_an_answer_that_comes_after_the_end_is_told_so(bench: ToolBen
     assert (await late.attend((await late.session(desk.user)).open_run)).waiting
     late._open_runs._latest[desk.user] = await late.run((await late.session(desk.user)).open_run)
     await desk.confirm(desk.user, "approve")
+    await settled(desk)
     with pytest.raises(Conflict, match="is over") as told:
         await late.confirm(desk.user, "cancel all")
     assert told.value.code == "already_ended"
