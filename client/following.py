@@ -17,7 +17,6 @@ from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
     WorkflowHandle,
-    WorkflowHistoryEventAsyncIterator,
     WorkflowHistoryEventFilterType,
 )
 from temporalio.service import RPCError
@@ -27,6 +26,7 @@ from ..contract.ending import cut_short
 from ..contract.names import ATTENTION_QUERY, VIEW_QUERY
 from ..contract.run import RunView
 from .asking import ask
+from .history import POLLS, HistoryReader
 
 __all__ = ["Follower"]
 
@@ -38,9 +38,6 @@ LOOKS_AFTER_ANSWER = (0.3, 1.0, 3.0, 5.0)
 """The same for the last question of a plan: the answer may not have been taken; whoever gave it should know soon."""
 LONGEST_BREATH = 0.2
 """Seconds at most that a client holds back before it reads on."""
-POLLS = (1.0, 2.0, 5.0, 20.0)
-"""Seconds before a long poll is sent anew from where it stood. A server under load may miss telling a poll of an event
-that came in the moment the poll began; without this, the wait would go on for the server's own 20 seconds."""
 
 _BEGIN = frozenset((EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,))
 _END = frozenset(
@@ -71,9 +68,10 @@ class Follower:
         self._handle: WorkflowHandle[object, RunView] = client.get_workflow_handle(
             run, run_id=execution or None, result_type=RunView
         )
-        self._events: WorkflowHistoryEventAsyncIterator | None = None
+        self._history = HistoryReader(self._handle)
         self._reading = asyncio.Lock()
         self._read = 0
+        self._count = 0
         self._round = 0.0
         self._pending = 0
         self._task_pending = True
@@ -111,7 +109,7 @@ class Follower:
                 return await self._last_view(self._ended)
             if self._read == since:
                 async with self._reading:
-                    if self._read == since:
+                    while self._read == since:
                         await self._read_on()
             since = self._read
             if self._ended is None and not self._task_pending and not self._pending:
@@ -149,7 +147,7 @@ class Follower:
         """Wait for the end in one call to the server, and look now and then whether something was asked after all."""
         closing = asyncio.ensure_future(self._events_until_close())
         try:
-            looks = LOOKS if self._events is None else LOOKS_AFTER_ANSWER
+            looks = LOOKS_AFTER_ANSWER if self._history.begun else LOOKS
             for pause in itertools.chain(looks, itertools.repeat(looks[-1])):
                 await asyncio.wait((closing,), timeout=pause)
                 if closing.done():
@@ -172,18 +170,16 @@ class Follower:
 
     async def _read_on(self) -> None:
         """Wait for the next batch of events and take it in."""
-        if self._events is None:
-            self._events = self._handle.fetch_history_events(wait_new_event=True, skip_archival=True)
-        for pause in itertools.chain(POLLS, itertools.repeat(POLLS[-1])):
-            try:
-                async with asyncio.timeout(pause):
-                    await self._events.fetch_next_page()
-            except TimeoutError:
-                continue
-            for event in self._events.current_page or ():
-                self._take_in(event)
+        while (page := await self._history.read()) is None:
+            pass
+        if page.anew:
+            self._pending, self._task_pending = 0, True
+        for event in page.events:
+            self._take_in(event)
+        before, self._count = self._count, len(page.events) + (0 if page.anew else self._count)
+        # The same events once more are nothing that anybody waits for.
+        if self._count != before:
             self._read += 1
-            return
 
     def _take_in(self, event: HistoryEvent) -> None:
         kind = event.event_type

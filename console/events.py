@@ -11,7 +11,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from itertools import chain, repeat
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -19,6 +18,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
 
+from ..client.history import HistoryReader
 from ..contract.model import Wire
 from ..contract.run import RunView
 
@@ -40,8 +40,6 @@ _ENDED = frozenset(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
     )
 )
-POLLS = (1.0, 2.0, 5.0, 15.0)
-"""Seconds before a long poll is sent anew from where it stood, since a server under load may miss telling one."""
 BREATH = 0.1
 """Seconds between two reads: what happens close together is then read together."""
 _WHOLE = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
@@ -155,21 +153,18 @@ async def follow(
     """
     history: list[HistoryEvent] = []
     shown: RunView | None = None
-    events = client.get_workflow_handle(run).fetch_history_events(wait_new_event=True, skip_archival=True)
-    polls = chain(POLLS, repeat(POLLS[-1]))
+    reader = HistoryReader(client.get_workflow_handle(run))
     while True:
-        try:
-            async with asyncio.timeout(next(polls)):
-                await events.fetch_next_page()
-        except TimeoutError:
+        page = await reader.read()
+        if page is None:
             yield None
             continue
-        polls = chain(POLLS, repeat(POLLS[-1]))
-        new = events.current_page or ()
-        history += new
+        if page.anew:
+            history.clear()
+        history += page.events
         over = bool(history) and history[-1].event_type in _ENDED
         # What is taken from the view changes with whole tasks alone.
-        if shown is None or over or any(event.event_type == _WHOLE for event in new):
+        if shown is None or over or any(event.event_type == _WHOLE for event in page.events):
             shown = await view(over)
         for each in happened(run, history, shown):
             if each.seq > after:

@@ -9,6 +9,7 @@ import pytest
 from amends import Unreachable
 from amends.client import patience
 from amends.client.following import Follower
+from amends.client.history import HistoryReader
 from amends.client.patience import served, while_served
 from amends.client.place import Place
 from amends.contract.run import RunView
@@ -93,6 +94,9 @@ class Pages:
         self.asked = 0
         self.reading = 0
 
+    def fetch_history_events(self, **_: object) -> "Pages":
+        return self
+
     async def fetch_next_page(self) -> None:
         self.asked += 1
         self.reading += 1
@@ -112,7 +116,7 @@ class Followed(Follower):
     def __init__(self, client: Client, pages: Pages) -> None:
         super().__init__(client, "run:x:1")
         self.views = 0
-        self._events = pages  # type: ignore[assignment]
+        self._history = HistoryReader(pages)  # type: ignore[arg-type]
 
     async def _attention(self) -> RunView:
         self.views += 1

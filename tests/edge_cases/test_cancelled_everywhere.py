@@ -15,6 +15,7 @@ from amends.contract.reply import Reply
 from amends.contract.tool import QueryBinding
 from amends.testing.bench import ToolBench
 from amends.testing.witness import Witness
+from amends.tests import workflow_cache
 from amends.tests.edge_cases.rollback_awaits import ONLY_IN_AN_UNWIND, RecordedAwaits, awaits_of_a_rollback
 from amends.tests.edge_cases.rollback_scene import HOWS, Scene, open_scene
 from amends.tests.edge_cases.side_store import Gate, Happens
@@ -27,8 +28,9 @@ from temporalio.client import Client
 FAILED, CANCELLED = "provision_account failed (RuntimeError)", "cancelled by ana"
 UNDONE = "This run stopped: {}. Undone, latest first: charge_card (by refund_card), update_crm (by restore_crm)."
 EFFECTS = ["update_crm", "charge_card", "refund_card", "restore_crm"]
-LONG = timedelta(seconds=3)
-"""Long enough to be interrupted in the middle, whatever else the machine does."""
+LONG = timedelta(seconds=15 if workflow_cache.is_switched_off() else 4)
+"""Long enough to be interrupted in the middle, whatever else the machine does. Where every task is a replay, four
+plays at once and a person's answer in each took more than four seconds."""
 DOES, FAILS = Happens(), Happens(takes_effect=False, error=RuntimeError("busy"))
 NO_ANSWER, DOES_WITHOUT_ANSWER = (Happens(takes_effect=it, error=TimeoutError("no answer")) for it in (False, True))
 IT_DID = Happens(takes_effect=False, returns=lambda _: {"happened": True})
