@@ -26,7 +26,7 @@ from ..contract.ending import cut_short
 from ..contract.names import ATTENTION_QUERY, VIEW_QUERY
 from ..contract.run import RunView
 from .asking import ask
-from .history import POLLS, HistoryReader
+from .history import HistoryReader, polls
 
 __all__ = ["Follower"]
 
@@ -136,7 +136,7 @@ class Follower:
 
     async def until_over(self) -> None:
         """Wait until the run is over, whatever it asks meanwhile."""
-        for pause in itertools.chain(POLLS, itertools.repeat(POLLS[-1])):
+        for pause in polls():
             if self._ended is not None:
                 return
             with suppress(TimeoutError):
@@ -147,7 +147,7 @@ class Follower:
         """Wait for the end in one call to the server, and look now and then whether something was asked after all."""
         closing = asyncio.ensure_future(self._events_until_close())
         try:
-            looks = LOOKS_AFTER_ANSWER if self._history.begun else LOOKS
+            looks = LOOKS_AFTER_ANSWER if self._read else LOOKS
             for pause in itertools.chain(looks, itertools.repeat(looks[-1])):
                 await asyncio.wait((closing,), timeout=pause)
                 if closing.done():

@@ -14,7 +14,7 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowHandle, WorkflowHistoryEventAsyncIterator
 from temporalio.service import RPCError, RPCStatusCode
 
-__all__ = ["HistoryReader", "Page"]
+__all__ = ["HistoryReader", "Page", "polls"]
 
 POLLS = (1.0, 2.0, 5.0, 15.0)
 """Seconds before a long poll is sent anew from where it stood. A server under load may miss telling a poll of an event
@@ -43,12 +43,7 @@ class HistoryReader:
         self._handle = handle
         self._events: WorkflowHistoryEventAsyncIterator | None = None
         self._anew = True
-        self._polls = _polls()
-
-    @property
-    def begun(self) -> bool:
-        """Whether anything was read."""
-        return self._events is not None
+        self._polls = polls()
 
     async def read(self) -> Page | None:
         """Wait for the next events; None where none came for a while, and the caller may read on.
@@ -57,7 +52,7 @@ class HistoryReader:
             RPCError: what the server said, such as that it does not know the run.
         """
         if self._events is None:
-            self._events, self._anew = self._first(), True
+            self._events, self._anew = self._handle.fetch_history_events(wait_new_event=True, skip_archival=True), True
         try:
             async with asyncio.timeout(next(self._polls)):
                 await self._events.fetch_next_page()
@@ -67,16 +62,14 @@ class HistoryReader:
             # All that changes from one page to the next is the place to read on from.
             if self._anew or error.status != RPCStatusCode.INVALID_ARGUMENT:
                 raise
-            self._events, self._anew = self._first(), True
+            self._events = None
             await asyncio.sleep(PAUSE)
             return None
         page = Page(tuple(self._events.current_page or ()), self._anew)
-        self._anew, self._polls = False, _polls()
+        self._anew, self._polls = False, polls()
         return page
 
-    def _first(self) -> WorkflowHistoryEventAsyncIterator:
-        return self._handle.fetch_history_events(wait_new_event=True, skip_archival=True)
 
-
-def _polls() -> Iterator[float]:
+def polls() -> Iterator[float]:
+    """Yield how many seconds each long poll may take before it is sent anew, without end."""
     return itertools.chain(POLLS, itertools.repeat(POLLS[-1]))
